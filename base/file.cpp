@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/file.hpp"
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "base/error.hpp"
+
+namespace amsp {
+namespace fs = std::filesystem;
+
+std::string read_file(const fs::path& file) {
+  constexpr std::uintmax_t kLargest = std::uintmax_t{1} << 30;
+  std::error_code error;
+  if (fs::is_directory(file, error))
+    throw InputError({file.string(), ""}, "is a folder, not a file");
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream)
+    throw InputError({file.string(), ""}, std::string("cannot be read: ") + std::strerror(errno));
+  if (fs::is_regular_file(file, error) && fs::file_size(file, error) > kLargest)
+    throw InputError({file.string(), ""}, "larger than 1 GiB");
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+namespace {
+
+void write_all(const fs::path& file, std::string_view content) {
+  std::ofstream stream(file, std::ios::binary | std::ios::trunc);
+  stream.write(content.data(), static_cast<std::streamsize>(content.size()));
+  stream.close();
+  if (!stream)
+    throw InputError({file.string(), ""},
+                     std::string("cannot be written: ") + std::strerror(errno));
+}
+
+}  // namespace
+
+void write_file(const fs::path& file, std::string_view content) {
+  std::error_code error;
+  if (fs::is_character_file(file, error) || fs::is_fifo(file, error))
+    return write_all(file, content);
+  if (fs::is_directory(file, error))
+    throw InputError({file.string(), ""}, "is a folder, cannot be written as a file");
+  if (file.has_parent_path()) fs::create_directories(file.parent_path(), error);
+  if (error)
+    throw InputError({file.parent_path().string(), ""}, "cannot be made: " + error.message());
+  const fs::path temporary = file.string() + fmt::format(".{}.part", ::getpid());
+  try {
+    write_all(temporary, content);
+  } catch (...) {
+    fs::remove(temporary, error);
+    throw;
+  }
+  fs::rename(temporary, file, error);
+  if (error) {
+    const std::string why = error.message();
+    fs::remove(temporary, error);
+    throw InputError({file.string(), ""}, "cannot be written: " + why);
+  }
+}
+
+std::string sha256(std::string_view content) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int length = 0;
+  EVP_Digest(content.data(), content.size(), digest.data(), &length, EVP_sha256(), nullptr);
+  std::string hex;
+  for (unsigned int i = 0; i < length; ++i) hex += fmt::format("{:02x}", digest[i]);
+  return hex;
+}
+
+fs::path data_folder(std::string_view kind) {
+  std::error_code error;
+  if (const char* set = std::getenv("AMSP_DATA"); set != nullptr && *set != '\0')
+    return fs::path(set) / kind;
+  if (const fs::path source = fs::path(AMSP_SOURCE_DATA) / kind; fs::is_directory(source, error))
+    return source;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  const fs::path beside = self.parent_path().parent_path() / "share/amsp" / kind;
+  if (fs::is_directory(beside, error)) return beside;
+  return fs::path(AMSP_INSTALLED_DATA) / kind;
+}
+
+std::vector<std::string> data_names(std::string_view kind) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(data_folder(kind), error))
+    if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+fs::path resolve_data(std::string_view what, std::string_view kind, std::string_view name_or_path) {
+  std::error_code error;
+  const fs::path path(name_or_path);
+  const bool looks_like_path = path.has_parent_path() || path.extension() == ".json";
+  if (looks_like_path || fs::is_regular_file(path, error)) {
+    if (!fs::exists(path, error))
+      throw InputError({path.string(), ""}, fmt::format("no such {} file", what));
+    return path;
+  }
+  const fs::path shipped = data_folder(kind) / fmt::format("{}.json", name_or_path);
+  if (fs::exists(shipped, error)) return shipped;
+  throw InputError(unknown_name(what, name_or_path, data_names(kind)) + ", or the path of a file");
+}
+
+}  // namespace amsp

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a kernel takes on a GPU that does nothing else (docs/model.md, "Compute").
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/kernel.hpp"
+#include "base/quantity.hpp"
+#include "calibrate/collective_model.hpp"
+#include "topologies/cluster.hpp"
+
+namespace amsp {
+
+struct KernelEstimate {
+  Seconds time;       // with launch overhead
+  Seconds low, high;  // 90 % interval
+  PredictionRange range = PredictionRange::default_model;
+};
+
+class ComputeModel {
+ public:
+  virtual ~ComputeModel() = default;
+  [[nodiscard]] virtual KernelEstimate estimate(const Kernel& kernel) const = 0;
+};
+
+// From the kernel tables of a calibration file; "" = roofline from the GPU's data sheet.
+std::unique_ptr<ComputeModel> load_compute_model(std::string_view name_or_path, const GpuSpec& gpu);
+
+}  // namespace amsp

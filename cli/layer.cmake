@@ -1,0 +1,1 @@
+amsp_family(cli commands "std::unique_ptr<Command>" command cli/command.hpp all_commands)

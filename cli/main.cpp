@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command.hpp"
+
+int main(int argc, char** argv) { return amsp::run_program(argc, argv); }

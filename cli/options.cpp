@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "base/error.hpp"
+#include "cli/command.hpp"
+
+namespace amsp {
+namespace {
+
+constexpr const char* kVersion = "amsp " AMSP_VERSION;
+
+std::string text(std::string_view view) { return std::string(view); }
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+// CLI11 says which argument it did not expect; we add the nearest that exists.
+std::string parse_error_text(const CLI::App& app, const std::vector<std::string>& arguments,
+                             const CLI::ParseError& error) {
+  const auto parsed = app.get_subcommands();
+  const CLI::App& where = parsed.empty() ? app : *parsed.front();
+  std::string message = error.what();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
+    for (const std::string& argument : where.remaining(true)) {
+      if (argument.rfind("--", 0) == 0)
+        return unknown_name("option", argument.substr(0, argument.find('=')), option_names(where));
+      return "unexpected argument \"" + argument + "\"; see amsp " + where.get_name() + " --help";
+    }
+  if (parsed.empty()) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+    if (!arguments.empty() && arguments.front().rfind('-', 0) != 0)
+      return unknown_name("command", arguments.front(), names);
+    if (!arguments.empty()) return unknown_name("option", arguments.front(), option_names(app));
+    return "which command? See amsp --help";
+  }
+  return message;
+}
+
+int guarded(Command& command) {
+  try {
+    return command.run();
+  } catch (const CheckFailed& failed) {
+    std::fprintf(stderr, "amsp: %s\n", failed.what());
+    return 1;
+  } catch (const InputError& error) {
+    std::fprintf(stderr, "amsp: %s\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "amsp: internal error: %s\n", error.what());
+    return 3;
+  }
+}
+
+}  // namespace
+
+void Options::positional(std::string_view name, std::string_view help, std::string& value) {
+  app_.add_option(text(name), value, text(help))->required();
+}
+void Options::optional_positional(std::string_view name, std::string_view help,
+                                  std::string& value) {
+  app_.add_option(text(name), value, text(help));
+}
+void Options::positionals(std::string_view name, std::string_view help,
+                          std::vector<std::string>& values) {
+  app_.add_option(text(name), values, text(help))->required();
+}
+void Options::optional_positionals(std::string_view name, std::string_view help,
+                                   std::vector<std::string>& values) {
+  app_.add_option(text(name), values, text(help));
+}
+void Options::option(std::string_view flags, std::string_view value_name, std::string_view help,
+                     std::string& value) {
+  app_.add_option(text(flags), value, text(help))
+      ->type_name(text(value_name))
+      ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+}
+void Options::option(std::string_view flags, std::string_view value_name, std::string_view help,
+                     std::optional<std::string>& value) {
+  app_.add_option(text(flags), value, text(help))->type_name(text(value_name));
+}
+void Options::integer(std::string_view flags, std::string_view value_name, std::string_view help,
+                      long long& value, long long low, long long high) {
+  app_.add_option(text(flags), value, text(help), true)
+      ->type_name(text(value_name))
+      ->check(CLI::Range(low, high));
+}
+void Options::integer(std::string_view flags, std::string_view value_name, std::string_view help,
+                      std::optional<long long>& value, long long low, long long high) {
+  app_.add_option(text(flags), value, text(help))
+      ->type_name(text(value_name))
+      ->check(CLI::Range(low, high));
+}
+void Options::number(std::string_view flags, std::string_view value_name, std::string_view help,
+                     double& value, double low, double high) {
+  app_.add_option(text(flags), value, text(help), true)
+      ->type_name(text(value_name))
+      ->check(CLI::Range(low, high));
+}
+void Options::choice(std::string_view flags, std::string_view value_name, std::string_view help,
+                     std::string& value, std::vector<std::string> accepted) {
+  const auto check = [accepted, name = text(flags)](const std::string& found) -> std::string {
+    for (const std::string& word : accepted)
+      if (word == found) return "";
+    return unknown_name("value", found, accepted);
+  };
+  app_.add_option(text(flags), value, text(help), true)->type_name(text(value_name))->check(check);
+}
+void Options::repeated(std::string_view flags, std::string_view value_name, std::string_view help,
+                       std::vector<std::string>& values) {
+  app_.add_option(text(flags), values, text(help))
+      ->type_name(text(value_name))
+      ->allow_extra_args(false);
+}
+void Options::flag(std::string_view flags, std::string_view help, bool& value) {
+  app_.add_flag(text(flags), value, text(help));
+}
+
+int run_program(int argc, char** argv) {
+  CLI::App app{
+      "amsp: how should the model states of this training job be sharded on that cluster, "
+      "and how fast will it run?",
+      "amsp"};
+  app.set_version_flag("--version", kVersion, "print the version");
+  app.require_subcommand(1);
+  const auto commands = all_commands();
+  int status = 0;
+  for (const auto& command : commands) {
+    CLI::App* sub = app.add_subcommand(text(command->name()), text(command->description()));
+    if (!command->details().empty()) sub->footer(text(command->details()));
+    Options options(*sub);
+    command->declare(options);
+    sub->callback([&status, &command] { status = guarded(*command); });
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    app.exit(success);  // help and version
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    std::fprintf(stderr, "amsp: %s\n", parse_error_text(app, arguments, error).c_str());
+    return 2;
+  }
+  return status;
+}
+
+}  // namespace amsp

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Declares the options of a command. A thin face of CLI11, so that its heavy header is compiled
+// once (options.cpp); the same declarations feed help, completion and the man page.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace amsp {
+
+class Options {
+ public:
+  explicit Options(CLI::App& app) : app_(app) {}
+  // Positional arguments, e.g. positional("SCENARIO", "name or path", scenario).
+  void positional(std::string_view name, std::string_view help, std::string& value);
+  void optional_positional(std::string_view name, std::string_view help, std::string& value);
+  void positionals(std::string_view name, std::string_view help, std::vector<std::string>& values);
+  void optional_positionals(std::string_view name, std::string_view help,
+                            std::vector<std::string>& values);
+  // Options, e.g. option("-o,--output", "DIR", "where results go", directory). Quantities are read
+  // as text and parsed by base/units_text.hpp, so that they need their unit.
+  void option(std::string_view flags, std::string_view value_name, std::string_view help,
+              std::string& value);
+  void option(std::string_view flags, std::string_view value_name, std::string_view help,
+              std::optional<std::string>& value);
+  void integer(std::string_view flags, std::string_view value_name, std::string_view help,
+               long long& value, long long low, long long high);
+  void integer(std::string_view flags, std::string_view value_name, std::string_view help,
+               std::optional<long long>& value, long long low, long long high);
+  void number(std::string_view flags, std::string_view value_name, std::string_view help,
+              double& value, double low, double high);
+  void choice(std::string_view flags, std::string_view value_name, std::string_view help,
+              std::string& value, std::vector<std::string> accepted);
+  void repeated(std::string_view flags, std::string_view value_name, std::string_view help,
+                std::vector<std::string>& values);
+  void flag(std::string_view flags, std::string_view help, bool& value);
+
+ private:
+  CLI::App& app_;
+};
+
+}  // namespace amsp

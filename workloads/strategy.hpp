@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sharding strategy: the meshes of P, G and OS, and the switches that shape its schedule
+// (docs/formats/strategy.md). Presets register themselves, one file each (workloads/strategies/).
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_value.hpp"
+#include "base/quantity.hpp"
+
+namespace amsp {
+
+// s = inside x across: GPUs inside a node x nodes.
+struct Mesh {
+  int inside = 1;
+  int across = 1;
+  [[nodiscard]] int size() const { return inside * across; }
+  bool operator==(const Mesh&) const = default;
+};
+
+enum class ParameterUpdate { none, broadcast, all_gather };   // how updated parameters spread
+enum class GradientReduction { all_reduce, reduce_scatter };  // over the data-parallel replicas
+enum class BoundaryReduction { bucketed, synchronous };       // MiCS: synchronous at the boundary
+
+struct Strategy {
+  std::string name;  // preset name or "custom"
+  Mesh parameters, gradients, optimizer;
+  ParameterUpdate update = ParameterUpdate::broadcast;
+  GradientReduction reduction = GradientReduction::all_reduce;
+  BoundaryReduction boundary = BoundaryReduction::bucketed;
+  bool reduce_every_micro_batch = false;     // ZeRO-2 (gradients are partitioned): each micro-batch
+  bool overlap_gather_scatter = true;        // AG/RS beside computation
+  bool overlap_all_reduce = true;            // gradient buckets beside backward
+  bool overlap_broadcast = false;            // parameter update beside the next step's forward
+  bool single_communication_stream = false;  // FSDP: AG and RS share one stream
+  int gathers_in_flight = 2;                 // FSDP's limit; prefetch depth in gather units
+  bool gather_per_layer = true;              // forward prefetch unit: a layer (AMSP) or a module
+  Bytes bucket = gibibytes(1);               // gradient bucket (InternEvo: 512 Mi elements of bf16)
+  bool inter_tensor_ownership = false;       // whole tensors owned by ranks, greedy balance
+  bool hierarchical_gather = false;          // MiCS option
+  Mesh secondary{0, 0};                      // ZeRO++ hpZ: mesh of the backward shard; 0 = off
+  bool quantized_weights = false;            // ZeRO++ qwZ (int8 gathers)
+  bool quantized_gradients = false;          // ZeRO++ qgZ (int4 hierarchical all-to-all)
+};
+
+// A preset with its meshes set for this job.
+class StrategyPreset {
+ public:
+  virtual ~StrategyPreset() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  [[nodiscard]] virtual std::string_view description() const = 0;
+  // The data-parallel mesh of the job: GPUs used in each node x nodes.
+  [[nodiscard]] virtual Strategy make(Mesh data_parallel) const = 0;
+};
+const std::vector<const StrategyPreset*>& strategy_presets();
+
+// "zero3", {"preset": "amsp", "parameters": "4x1", "optimizer": "8x1", "bucket": "512MiB"}, …
+Strategy parse_strategy(const JsonValue& json, Mesh data_parallel);
+std::string to_json(const Strategy& strategy);
+Mesh parse_mesh(std::string_view text, const Place& place);  // "8x4"
+std::string to_text(Mesh mesh);
+
+// Throws InputError naming the broken rule (paper section V-B: order, divisibility, fill a node
+// before crossing, s_g in {s_p, s_os}).
+void check_strategy(const Strategy& strategy, Mesh data_parallel);
+
+}  // namespace amsp

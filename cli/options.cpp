@@ -110,7 +110,10 @@ void Options::choice(std::string_view flags, std::string_view value_name, std::s
       if (word == found) return "";
     return unknown_name("value", found, accepted);
   };
-  app_.add_option(text(flags), value, text(help), true)->type_name(text(value_name))->check(check);
+  app_.add_option(text(flags), value, text(help))
+      ->capture_default_str()
+      ->type_name(text(value_name))
+      ->check(check);
 }
 void Options::repeated(std::string_view flags, std::string_view value_name, std::string_view help,
                        std::vector<std::string>& values) {

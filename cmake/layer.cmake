@@ -4,7 +4,8 @@
 # amsp_family(LAYER FOLDER TYPE PREFIX HEADER LIST): every FOLDER/*.cpp is a member that defines
 # `TYPE PREFIX_stem();`; LIST() returns them all in the order of their names. A new member is one file.
 
-set(AMSP_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
+# -Wno-restrict: GCC 12 warns falsely about std::string operator+ (GCC bug 105651).
+set(AMSP_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 if(AMSP_WERROR)
   list(APPEND AMSP_WARNINGS -Werror)
 endif()
@@ -29,8 +30,7 @@ function(amsp_layer NAME)
     set(scope PUBLIC)
     target_compile_options(amsp_${NAME} PRIVATE ${AMSP_WARNINGS})
     target_compile_definitions(amsp_${NAME} PRIVATE
-      AMSP_SOURCE_DATA="${PROJECT_SOURCE_DIR}" AMSP_VERSION="${PROJECT_VERSION}"
-      AMSP_INSTALLED_DATA="${CMAKE_INSTALL_FULL_DATADIR}/amsp" JSON_DIAGNOSTICS=1)
+      AMSP_VERSION="${PROJECT_VERSION}" JSON_DIAGNOSTICS=1)
     target_link_libraries(amsp_${NAME} PRIVATE ${ARG_LIBS})
   endif()
   target_include_directories(amsp_${NAME} ${scope} $<BUILD_INTERFACE:${include_dir}>)

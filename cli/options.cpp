@@ -78,6 +78,7 @@ void Options::optional_positionals(std::string_view name, std::string_view help,
 void Options::option(std::string_view flags, std::string_view value_name, std::string_view help,
                      std::string& value) {
   app_.add_option(text(flags), value, text(help))
+      ->capture_default_str()
       ->type_name(text(value_name))
       ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
 }
@@ -87,19 +88,22 @@ void Options::option(std::string_view flags, std::string_view value_name, std::s
 }
 void Options::integer(std::string_view flags, std::string_view value_name, std::string_view help,
                       long long& value, long long low, long long high) {
-  app_.add_option(text(flags), value, text(help), true)
+  app_.add_option(text(flags), value, text(help))
+      ->capture_default_str()
       ->type_name(text(value_name))
       ->check(CLI::Range(low, high));
 }
 void Options::integer(std::string_view flags, std::string_view value_name, std::string_view help,
                       std::optional<long long>& value, long long low, long long high) {
   app_.add_option(text(flags), value, text(help))
+      ->capture_default_str()
       ->type_name(text(value_name))
       ->check(CLI::Range(low, high));
 }
 void Options::number(std::string_view flags, std::string_view value_name, std::string_view help,
                      double& value, double low, double high) {
-  app_.add_option(text(flags), value, text(help), true)
+  app_.add_option(text(flags), value, text(help))
+      ->capture_default_str()
       ->type_name(text(value_name))
       ->check(CLI::Range(low, high));
 }
@@ -112,12 +116,14 @@ void Options::choice(std::string_view flags, std::string_view value_name, std::s
   };
   app_.add_option(text(flags), value, text(help))
       ->capture_default_str()
+      ->capture_default_str()
       ->type_name(text(value_name))
       ->check(check);
 }
 void Options::repeated(std::string_view flags, std::string_view value_name, std::string_view help,
                        std::vector<std::string>& values) {
   app_.add_option(text(flags), values, text(help))
+      ->capture_default_str()
       ->type_name(text(value_name))
       ->allow_extra_args(false);
 }

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A static figure as SVG, drawn by gnuplot from report/curve.gp: what was measured or published as
+// points, the model as a line, its interval as a band. Same input, same bytes.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace amsp {
+
+enum class CurveKind { line, points };
+
+// Coordinates are in the units that the axis labels name.
+struct CurvePoint {
+  double x = 0;
+  double y = 0;
+  double low = 0, high = 0;  // interval of y; both equal y where there is none
+};
+
+struct Curve {
+  std::string title;
+  CurveKind kind = CurveKind::line;
+  bool interval = false;  // a line with a band, points with error bars
+  std::vector<CurvePoint> points;
+};
+
+struct Plot {
+  std::string title;  // the question and the answer
+  std::string x_label, y_label;
+  bool log_x = false, log_y = false;
+  std::vector<Curve> curves;
+};
+
+// Nothing, and a note on stderr, when gnuplot is not installed. Throws std::runtime_error when
+// gnuplot fails on the script (a bug), InputError when the plot has no point.
+std::optional<std::string> svg_curve(const Plot& plot);
+
+}  // namespace amsp

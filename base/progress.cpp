@@ -30,8 +30,8 @@ std::string progress_line(std::string_view label, std::int64_t done, std::int64_
   std::string line = fmt::format("{} [{}{}] {}/{}", label, std::string(filled, '#'),
                                  std::string(kBarWidth - filled, '.'), now, last);
   if (now > 0 && now < last)
-    line += ", " + time_left(elapsed * (static_cast<double>(last - now) /
-                                        static_cast<double>(now)));
+    line +=
+        ", " + time_left(elapsed * (static_cast<double>(last - now) / static_cast<double>(now)));
   return line;
 }
 

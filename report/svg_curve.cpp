@@ -55,7 +55,8 @@ int run_quietly(const std::string& program, const std::vector<std::string>& argu
                                    O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
   pid_t child = 0;
-  const int error = ::posix_spawnp(&child, program.c_str(), &actions, nullptr, argv.data(), environ);
+  const int error =
+      ::posix_spawnp(&child, program.c_str(), &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return 127;
   int status = 0;
@@ -117,12 +118,13 @@ std::optional<std::string> svg_curve(const Plot& plot) {
   const fs::path svg = scratch.path() / "figure.svg", data = scratch.path() / "figure.txt",
                  settings = scratch.path() / "figure.gp", log = scratch.path() / "log.txt";
   write_file(data, inputs.data);
-  write_file(settings,
-             fmt::format("{}plot_title = {}\nx_label = {}\ny_label = {}\nlog_x = {:d}\nlog_y = "
-                         "{:d}\ndata = {}\nfigure = {}\nload {}\n",
-                         inputs.settings, gnuplot_text(plot.title), gnuplot_text(plot.x_label),
-                         gnuplot_text(plot.y_label), plot.log_x, plot.log_y, gnuplot_text(data.string()),
-                         gnuplot_text(svg.string()), gnuplot_text(script.string())));
+  write_file(
+      settings,
+      fmt::format("{}plot_title = {}\nx_label = {}\ny_label = {}\nlog_x = {:d}\nlog_y = "
+                  "{:d}\ndata = {}\nfigure = {}\nload {}\n",
+                  inputs.settings, gnuplot_text(plot.title), gnuplot_text(plot.x_label),
+                  gnuplot_text(plot.y_label), plot.log_x, plot.log_y, gnuplot_text(data.string()),
+                  gnuplot_text(svg.string()), gnuplot_text(script.string())));
   const int status = run_quietly("gnuplot", {settings.string()}, log);
   if (status == 127) {
     note("no figure: gnuplot is not installed (Debian package gnuplot-nox)");

@@ -58,16 +58,15 @@ std::string table_text(const Table& table, bool colour) {
   const auto line = [&](const auto& cell) {
     std::string text;
     for (std::size_t i = 0; i < width.size(); ++i)
-      text += (i == 0 ? "" : std::string(kGap)) + padded(cell(i), width[i], table.columns()[i].align);
+      text +=
+          (i == 0 ? "" : std::string(kGap)) + padded(cell(i), width[i], table.columns()[i].align);
     return trimmed(std::move(text));
   };
   const std::string header = line([&](std::size_t i) { return header_text(table.columns()[i]); });
   std::string text = colour ? "\x1b[1m" + header + "\x1b[0m\n" : header + "\n";
   for (const auto& row : table.rows())
-    text += line([&](std::size_t i) {
-              return row[i].empty() ? std::string(kNothing) : row[i];
-            }) +
-            "\n";
+    text +=
+        line([&](std::size_t i) { return row[i].empty() ? std::string(kNothing) : row[i]; }) + "\n";
   return text;
 }
 

@@ -11,9 +11,9 @@ namespace amsp {
 enum class Align { left, right };
 
 struct Column {
-  std::string header;            // "step time"
-  std::string unit = "";         // "s": shown as "step time [s]"; may be empty
-  Align align = Align::right;    // numbers to the right, names to the left
+  std::string header;          // "step time"
+  std::string unit = "";       // "s": shown as "step time [s]"; may be empty
+  Align align = Align::right;  // numbers to the right, names to the left
 };
 
 class Table {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/table.hpp"
 
-#include <catch2/catch.hpp>
 #include <rapidcheck/catch.h>
+
+#include <catch2/catch.hpp>
 
 #include "report/csv.hpp"
 

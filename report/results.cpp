@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/results.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "scenarios/reference.hpp"
+
+namespace amsp {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json exposed_json(const ExposedCommunication& exposed) {
+  Json json{{"total", exposed.total.value()}};
+  for (const auto& [kind, time] : exposed.by_collective) json[kind] = time.value();
+  return json;
+}
+
+Json memory_json(const MemoryTimeline& memory) {
+  Json json = Json::object();
+  for (const auto& [component, bytes] : memory.at_peak)
+    json[std::string(name_of(component))] = bytes.value();
+  return json;
+}
+
+Json reference_json(const ReportedRun& reported) {
+  Json json = Json::object();
+  if (const auto tgs = reported.reference.tgs) {
+    json["tgs"] = *tgs;
+    json["tgs_error"] = reported.run.tgs / *tgs - 1;
+  }
+  if (const auto mfu = reported.reference.mfu) {
+    json["mfu"] = *mfu;
+    json["mfu_error"] = reported.run.mfu / *mfu - 1;
+  }
+  return json;
+}
+
+Json to_object(const ReportedRun& reported) {
+  const RunResult& run = reported.run;
+  Json json{{"scenario", run.scenario},
+            {"gpus", run.gpus},
+            {"micro_batches", run.micro_batches},
+            {"step_time_s", run.step_time.value()},
+            {"step_time_interval_s", {run.step_time_low.value(), run.step_time_high.value()}},
+            {"tgs", run.tgs},
+            {"mfu", run.mfu},
+            {"peak_memory_bytes", run.memory.peak.value()},
+            {"memory_limit_bytes", run.memory_limit.value()},
+            {"memory_at_peak_bytes", memory_json(run.memory)},
+            {"fits", run.fits}};
+  if (!run.fits) json["fit_advice"] = run.fit_advice;
+  json["exposed_communication_s"] = exposed_json(run.exposed);
+  json["range"] = name_of(run.range);
+  json["rank_classes"] = run.replay.rank_classes.size();
+  json["link_classes"] = run.replay.link_classes;
+  json["strategy"] = Json::parse(to_json(run.strategy));
+  if (const Json reference = reference_json(reported); !reference.empty())
+    json["reference"] = reference;
+  json["manifest"] = Json::parse(run.manifest);
+  return json;
+}
+
+}  // namespace
+
+Comparison compare_with_reference(const Scenario& scenario, int gpus) {
+  if (!scenario.reference) return {};
+  const auto rows = load_reference();
+  return {reference_value(rows, *scenario.reference, gpus, "TGS"),
+          reference_value(rows, *scenario.reference, gpus, "MFU")};
+}
+
+std::string run_json(const ReportedRun& reported) { return to_object(reported).dump() + "\n"; }
+
+std::string results_json(const std::vector<ReportedRun>& runs) {
+  Json array = Json::array();
+  for (const ReportedRun& reported : runs) array.push_back(to_object(reported));
+  return Json{{"format", "amsp-results-1"}, {"runs", array}}.dump(1) + "\n";
+}
+
+}  // namespace amsp

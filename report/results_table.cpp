@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "report/csv.hpp"
+#include "report/results.hpp"
+#include "report/table.hpp"
+
+namespace amsp {
+namespace {
+
+std::set<std::string> collectives_of(const std::vector<ReportedRun>& runs) {
+  std::set<std::string> kinds;
+  for (const ReportedRun& reported : runs)
+    for (const auto& [kind, time] : reported.run.exposed.by_collective)
+      if (time > Seconds(0)) kinds.insert(kind);
+  return kinds;
+}
+
+Seconds exposed_by(const RunResult& run, const std::string& kind) {
+  const auto it = run.exposed.by_collective.find(kind);
+  return it == run.exposed.by_collective.end() ? Seconds(0) : it->second;
+}
+
+std::string exact(const std::optional<double>& value) {
+  return value ? fmt::format("{}", *value) : "";
+}
+
+std::string error_text(double predicted, const std::optional<double>& published) {
+  return published ? fmt::format("{:+.1f} %", 100 * (predicted / *published - 1)) : "";
+}
+
+std::string shown_interval(const RunResult& run) {
+  const double low = run.tgs * run.step_time.value() / run.step_time_high.value();
+  const double high = run.tgs * run.step_time.value() / run.step_time_low.value();
+  return fmt::format("{:.0f} [{:.0f}, {:.0f}]", run.tgs, low, high);
+}
+
+}  // namespace
+
+std::string results_csv(const std::vector<ReportedRun>& runs) {
+  const std::set<std::string> kinds = collectives_of(runs);
+  std::vector<Column> columns{{"scenario"},
+                              {"strategy"},
+                              {"parameters"},
+                              {"gradients"},
+                              {"optimizer"},
+                              {"gpus"},
+                              {"micro_batches"},
+                              {"step_time", "s"},
+                              {"step_time_low", "s"},
+                              {"step_time_high", "s"},
+                              {"tgs"},
+                              {"mfu"},
+                              {"peak_memory", "bytes"},
+                              {"memory_limit", "bytes"},
+                              {"fits"},
+                              {"exposed_total", "s"}};
+  for (const std::string& kind : kinds) columns.push_back({"exposed_" + kind, "s"});
+  for (const char* name : {"range", "reference_tgs", "reference_mfu"}) columns.push_back({name});
+  Table table(columns);
+  for (const ReportedRun& reported : runs) {
+    const RunResult& run = reported.run;
+    std::vector<std::string> cells{
+        run.scenario, run.strategy.name, to_text(run.strategy.parameters),
+        to_text(run.strategy.gradients), to_text(run.strategy.optimizer)};
+    for (const double value :
+         {static_cast<double>(run.gpus), static_cast<double>(run.micro_batches),
+          run.step_time.value(), run.step_time_low.value(), run.step_time_high.value(), run.tgs,
+          run.mfu, run.memory.peak.value(), run.memory_limit.value()})
+      cells.push_back(fmt::format("{}", value));
+    cells.push_back(run.fits ? "true" : "false");
+    cells.push_back(fmt::format("{}", run.exposed.total.value()));
+    for (const std::string& kind : kinds)
+      cells.push_back(fmt::format("{}", exposed_by(run, kind).value()));
+    cells.emplace_back(name_of(run.range));
+    cells.push_back(exact(reported.reference.tgs));
+    cells.push_back(exact(reported.reference.mfu));
+    table.add_row(std::move(cells));
+  }
+  return csv_text(table);
+}
+
+std::string results_table(const std::vector<ReportedRun>& runs) {
+  const std::set<std::string> kinds = collectives_of(runs);
+  const bool compared = std::any_of(runs.begin(), runs.end(), [](const ReportedRun& reported) {
+    return reported.reference.tgs || reported.reference.mfu;
+  });
+  std::vector<Column> columns{{"GPUs"}, {"M"}, {"step", "s"}, {"TGS [90 % interval]"}, {"MFU"}};
+  if (compared) columns.insert(columns.end(), {{"paper TGS"}, {"error"}, {"paper MFU"}, {"error"}});
+  columns.insert(columns.end(),
+                 {{"peak memory", "GiB"}, {"fits", "", Align::left}, {"exposed", "s"}});
+  for (const std::string& kind : kinds) columns.push_back({"of it " + kind, "s"});
+  Table table(columns);
+  for (const ReportedRun& reported : runs) {
+    const RunResult& run = reported.run;
+    std::vector<std::string> cells{fmt::format("{}", run.gpus),
+                                   fmt::format("{}", run.micro_batches),
+                                   fmt::format("{:.4f}", run.step_time.value()),
+                                   shown_interval(run), fmt::format("{:.3f}", run.mfu)};
+    if (compared) {
+      const Comparison& paper = reported.reference;
+      cells.push_back(paper.tgs ? fmt::format("{:.0f}", *paper.tgs) : "");
+      cells.push_back(error_text(run.tgs, paper.tgs));
+      cells.push_back(paper.mfu ? fmt::format("{:.3f}", *paper.mfu) : "");
+      cells.push_back(error_text(run.mfu, paper.mfu));
+    }
+    cells.push_back(fmt::format("{:.1f}", run.memory.peak / gibibytes(1)));
+    cells.push_back(run.fits ? "yes" : "no, " + run.fit_advice);
+    cells.push_back(fmt::format("{:.4f}", run.exposed.total.value()));
+    for (const std::string& kind : kinds)
+      cells.push_back(fmt::format("{:.4f}", exposed_by(run, kind).value()));
+    table.add_row(std::move(cells));
+  }
+  return table_text(table);
+}
+
+}  // namespace amsp

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/run.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/units_text.hpp"
+#include "workloads/generator.hpp"
+
+namespace amsp {
+namespace {
+
+void judge_memory(RunResult& result, const GpuSpec& gpu, Bytes reserve) {
+  result.memory_limit = gpu.memory - reserve;
+  result.fits = result.memory.peak <= result.memory_limit;
+  if (!result.fits)
+    result.fit_advice = fmt::format("needs {} more than the {} that a {} leaves",
+                                    human(result.memory.peak - result.memory_limit),
+                                    human(result.memory_limit), gpu.name);
+}
+
+FlopRate peak_rate(const ClusterSpec& cluster, Dtype dtype) {
+  const auto peak = cluster.node.gpu.peak.find(dtype);
+  if (peak == cluster.node.gpu.peak.end())
+    throw InputError(fmt::format("cluster {}: no peak rate for {} is stated for {}", cluster.name,
+                                 name_of(dtype), cluster.node.gpu.name));
+  return peak->second;
+}
+
+}  // namespace
+
+Machine::Machine(const ClusterSpec& cluster, const std::string& calibration, int gpus)
+    : cluster_(resized(cluster, gpus)),
+      mesh_(data_parallel_mesh(cluster, gpus)),
+      collectives_(load_collective_model(calibration, cluster_)),
+      compute_(load_compute_model(calibration, cluster_.node.gpu)),
+      network_(std::make_unique<Network>(cluster_, collectives_->achievable())) {}
+
+RunResult Machine::simulate(const ModelShape& model, const Training& training,
+                            const Strategy& strategy, const Perturbations& perturbations,
+                            const ReplayOptions& options) const {
+  RunResult result;
+  result.gpus = gpus();
+  result.micro_batches = micro_batches(training, gpus());
+  result.strategy = strategy;
+  result.schedule = generate_schedule(model, training, strategy, mesh_);
+  result.replay =
+      replay({result.schedule, *network_, *collectives_, *compute_, {}, perturbations}, options);
+  result.step_time = result.replay.step_time;
+  result.step_time_low = result.step_time * (1 - result.replay.relative_uncertainty);
+  result.step_time_high = result.step_time * (1 + result.replay.relative_uncertainty);
+  const auto tokens = static_cast<double>(training.global_batch * training.sequence_length);
+  result.tgs = tokens / gpus() / result.step_time.value();
+  result.mfu = result.tgs * model_flops_per_token(model, training.sequence_length).value() /
+               peak_rate(cluster_, training.dtype).value();
+  result.memory = memory_timeline(result.schedule, result.replay);
+  judge_memory(result, cluster_.node.gpu, training.memory_reserve);
+  result.exposed = exposed_communication(result.schedule, result.replay);
+  result.range = result.replay.range;
+  return result;
+}
+
+RunResult run_scenario(const Scenario& scenario, int gpus, const ReplayOptions& options) {
+  const Machine machine(scenario.cluster, scenario.calibration, gpus);
+  const Strategy strategy = parse_strategy(scenario.strategy, machine.data_parallel());
+  RunResult result = machine.simulate(scenario.model, scenario.training, strategy,
+                                      scenario.perturbations, options);
+  result.scenario = scenario.name;
+  result.manifest = manifest_of(scenario, options);
+  return result;
+}
+
+std::string manifest_of(const Scenario& scenario, const ReplayOptions& options) {
+  nlohmann::ordered_json inputs = nlohmann::ordered_json::array();
+  for (const InputFile& input : scenario.inputs)
+    inputs.push_back({{"role", input.role}, {"name", input.name}, {"sha256", input.sha256}});
+  const nlohmann::ordered_json manifest{
+      {"program", "amsp " AMSP_VERSION},
+      {"inputs", inputs},
+      {"options",
+       {{"engine", options.engine == EngineKind::fluid ? "fluid" : "simgrid"},
+        {"folded", options.folded},
+        {"messages", options.messages},
+        {"steps", options.steps}}},
+      {"seed", scenario.perturbations.seed},
+      {"scenario", nlohmann::ordered_json::parse(scenario.canonical)}};
+  return manifest.dump();
+}
+
+}  // namespace amsp

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Simulates one run of a scenario and says what it means for its user.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "scenarios/scenario.hpp"
+#include "sim/analysis.hpp"
+#include "sim/replay.hpp"
+
+namespace amsp {
+
+struct RunResult {
+  std::string scenario;
+  Strategy strategy;
+  int gpus = 0;
+  std::int64_t micro_batches = 0;
+  Seconds step_time, step_time_low, step_time_high;  // 90 % interval
+  double tgs = 0;                                    // tokens per GPU and second
+  double mfu = 0;  // Megatron's formula over the GPU's peak for the training's dtype
+  MemoryTimeline memory;
+  Bytes memory_limit;  // GPU memory less the reserve
+  bool fits = false;
+  std::string fit_advice;  // when it does not fit: by how much, and what would
+  ExposedCommunication exposed;
+  PredictionRange range = PredictionRange::measured;
+  Schedule schedule;
+  ReplayResult replay;
+  std::string manifest;  // JSON: version, inputs with hashes, options, seed
+};
+
+// The part of a run that does not depend on strategy and training: cluster, network and models for
+// a number of GPUs. Simulating is const and may be done from several threads.
+class Machine {
+ public:
+  Machine(const ClusterSpec& cluster, const std::string& calibration, int gpus);
+
+  [[nodiscard]] const ClusterSpec& cluster() const { return cluster_; }
+  [[nodiscard]] const Network& network() const { return *network_; }
+  [[nodiscard]] const CollectiveModel& collectives() const { return *collectives_; }
+  [[nodiscard]] const ComputeModel& compute() const { return *compute_; }
+  [[nodiscard]] Mesh data_parallel() const { return mesh_; }
+  [[nodiscard]] int gpus() const { return mesh_.size(); }
+
+  [[nodiscard]] RunResult simulate(const ModelShape& model, const Training& training,
+                                   const Strategy& strategy, const Perturbations& perturbations,
+                                   const ReplayOptions& options) const;
+
+ private:
+  ClusterSpec cluster_;
+  Mesh mesh_;
+  std::unique_ptr<CollectiveModel> collectives_;
+  std::unique_ptr<ComputeModel> compute_;
+  std::unique_ptr<Network> network_;
+};
+
+RunResult run_scenario(const Scenario& scenario, int gpus, const ReplayOptions& options);
+
+// JSON of what determines a result: program version, hashes of the inputs, options.
+std::string manifest_of(const Scenario& scenario, const ReplayOptions& options);
+
+}  // namespace amsp

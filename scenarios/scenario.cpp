@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/scenario.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/file.hpp"
+#include "workloads/generator.hpp"
+
+namespace amsp {
+namespace {
+
+constexpr int kMostGpus = 1 << 20;
+
+std::vector<int> read_gpus(const JsonValue& value) {
+  const auto one = [](const JsonValue& item) {
+    return static_cast<int>(item.as_integer(1, kMostGpus));
+  };
+  if (!value.is_array()) return {one(value)};
+  std::vector<int> gpus;
+  for (const JsonValue& item : value.items()) gpus.push_back(one(item));
+  if (gpus.empty()) value.fail("must name at least one number of GPUs");
+  return gpus;
+}
+
+ReferenceKey read_reference(const JsonValue& value) {
+  value.accept_keys({"system", "model"});
+  return {value.at("system").as_string(), value.at("model").as_string()};
+}
+
+Perturbations read_perturbations(const JsonValue& value) {
+  value.accept_keys({"slow_gpus", "kernel_jitter", "seed"});
+  Perturbations result;
+  if (const auto slow = value.find("slow_gpus"))
+    for (const JsonValue& item : slow->items()) {
+      item.accept_keys({"gpu", "speed"});
+      result.slow_gpus.push_back(
+          {GpuId(static_cast<std::int32_t>(item.at("gpu").as_integer(0, kMostGpus - 1))),
+           item.at("speed").as_number(1e-3, 1e3)});
+    }
+  if (const auto jitter = value.find("kernel_jitter"))
+    result.kernel_jitter = jitter->as_number(0, 1);
+  if (const auto seed = value.find("seed"))
+    result.seed = static_cast<std::uint64_t>(seed->as_integer(0, INT64_MAX));
+  return result;
+}
+
+// A cluster, model or calibration may be a name, a path, or the object itself.
+ClusterSpec read_cluster(const JsonValue& value) {
+  return value.is_object() ? parse_cluster(value) : load_cluster(value.as_string());
+}
+
+ModelShape read_model(const JsonValue& value) {
+  return value.is_object() ? parse_model(value, "inline") : load_model(value.as_string());
+}
+
+void note_inputs(Scenario& scenario) {
+  scenario.inputs.push_back({"cluster", scenario.cluster.name, scenario.cluster.hash});
+  scenario.inputs.push_back({"model", scenario.model.name, scenario.model.hash});
+  if (scenario.calibration.empty()) return;
+  const auto file = resolve_data("calibration", "calibrate/data", scenario.calibration);
+  scenario.inputs.push_back({"calibration", file.stem().string(), sha256(read_file(file))});
+}
+
+}  // namespace
+
+Scenario parse_scenario(const JsonValue& json, std::string_view name) {
+  json.accept_keys({"description", "cluster", "gpus", "model", "training", "strategy",
+                    "calibration", "perturbations", "reference"});
+  Scenario scenario{std::string(name),
+                    "",
+                    read_cluster(json.at("cluster")),
+                    read_model(json.at("model")),
+                    parse_training(json.at("training")),
+                    json.at("strategy"),
+                    "",
+                    {},
+                    {},
+                    {},
+                    {},
+                    json.dump()};
+  if (const auto text = json.find("description")) scenario.description = text->as_string();
+  scenario.calibration = scenario.cluster.calibration;
+  if (const auto value = json.find("calibration"))
+    scenario.calibration = value->is_null() ? "" : value->as_string();
+  const auto gpus = json.find("gpus");
+  scenario.gpus = gpus ? read_gpus(*gpus) : std::vector<int>{scenario.cluster.gpus()};
+  if (const auto value = json.find("perturbations"))
+    scenario.perturbations = read_perturbations(*value);
+  if (const auto value = json.find("reference")) scenario.reference = read_reference(*value);
+  scenario.inputs.push_back({"scenario", scenario.name, sha256(scenario.canonical)});
+  note_inputs(scenario);
+  return scenario;
+}
+
+Scenario load_scenario(std::string_view name_or_path, const std::vector<std::string>& settings) {
+  const auto file = resolve_data("scenario", "scenarios", name_or_path);
+  JsonValue json = JsonValue::parse_file(file);
+  for (const std::string& setting : settings) {
+    const auto equals = setting.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw InputError({"--set", ""}, fmt::format("\"{}\" is not KEY=VALUE", setting));
+    json = json.with(setting.substr(0, equals), setting.substr(equals + 1));
+  }
+  return parse_scenario(json, file.stem().string());
+}
+
+Mesh data_parallel_mesh(const ClusterSpec& cluster, int gpus) {
+  const int inside = cluster.node.gpus;
+  if (gpus <= inside) return {gpus, 1};
+  if (gpus % inside != 0)
+    throw InputError(fmt::format(
+        "{} GPUs do not fill whole nodes of {} GPUs (cluster {}); the nearest that do: {} and {}",
+        gpus, inside, cluster.name, gpus / inside * inside, (gpus / inside + 1) * inside));
+  return {inside, gpus / inside};
+}
+
+Schedule schedule_of(const Scenario& scenario, int gpus) {
+  const Mesh mesh = data_parallel_mesh(scenario.cluster, gpus);
+  return generate_schedule(scenario.model, scenario.training,
+                           parse_strategy(scenario.strategy, mesh), mesh);
+}
+
+}  // namespace amsp

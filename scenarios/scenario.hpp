@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scenario: cluster x model x training x strategy x calibration (docs/formats/scenario.md).
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_value.hpp"
+#include "sim/replay.hpp"
+#include "topologies/cluster.hpp"
+#include "workloads/model_shape.hpp"
+#include "workloads/schedule.hpp"
+#include "workloads/strategy.hpp"
+#include "workloads/training.hpp"
+
+namespace amsp {
+
+// Which published results a scenario is compared with (scenarios/data/paper_reference.csv).
+struct ReferenceKey {
+  std::string system;  // "AMSP"
+  std::string model;   // "LLaMA-7B"
+};
+
+// A file that went into a result, for the manifest.
+struct InputFile {
+  std::string role;  // "scenario", "cluster", "model", "calibration", …
+  std::string name;
+  std::string sha256;
+};
+
+struct Scenario {
+  std::string name;
+  std::string description;
+  ClusterSpec cluster;
+  ModelShape model;
+  Training training;
+  JsonValue strategy;       // read once the number of GPUs is known
+  std::string calibration;  // name or path; empty: the default model
+  std::vector<int> gpus;    // one run each
+  Perturbations perturbations;
+  std::optional<ReferenceKey> reference;
+  std::vector<InputFile> inputs;
+  std::string canonical;  // the scenario as read, with all --set applied
+};
+
+// Name or path; `settings` are KEY=VALUE, KEY a dotted path ("training.micro_batch").
+Scenario load_scenario(std::string_view name_or_path,
+                       const std::vector<std::string>& settings = {});
+Scenario parse_scenario(const JsonValue& json, std::string_view name);
+
+// GPUs inside a node x nodes. Throws InputError when `gpus` neither fit in one node nor fill nodes.
+Mesh data_parallel_mesh(const ClusterSpec& cluster, int gpus);
+
+// The schedule of one training step on this number of GPUs.
+Schedule schedule_of(const Scenario& scenario, int gpus);
+
+}  // namespace amsp

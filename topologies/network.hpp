@@ -35,7 +35,7 @@ struct Link {
   Seconds latency;
 };
 
-// Achievable rates from a calibration; zero = datasheet x cluster.achievable.
+// Achievable rates from a calibration; zero = data sheet x cluster.achievable.
 struct AchievableRates {
   Bandwidth gpu_intra;  // one GPU into NVLink / PCIe
   Bandwidth nic;        // one NIC
@@ -48,11 +48,15 @@ class Network {
   [[nodiscard]] const ClusterSpec& cluster() const { return cluster_; }
   [[nodiscard]] const std::vector<Vertex>& vertices() const { return vertices_; }
   [[nodiscard]] const std::vector<Link>& links() const { return links_; }
-  [[nodiscard]] std::string name_of(LinkId link) const;  // "node3/gpu5→nvswitch"
+  [[nodiscard]] std::string name_of(LinkId link) const;      // "node3/gpu5→nvswitch"
+  [[nodiscard]] std::string name_of(VertexId vertex) const;  // "node3/gpu5", "pod1/spine0"
 
-  // Scale a link's capacity (degraded: 0 < factor < 1; failed: refused if a route needs it).
+  // Scale a link's capacity. Degraded: 0 < factor < 1; failed: 0 (a NIC's link or one of several
+  // equal paths: traffic goes round it from now on). Throws InputError when the factor is negative
+  // or not finite, or when a failed link leaves some pair of GPUs without a route.
   void scale_capacity(LinkId link, double factor);
-  // Links of a NIC (both directions) and links by name, for perturbations.
+  // Links of a NIC (to and from its leaf; none without a fabric), and links by name (also with
+  // "->"), for perturbations.
   [[nodiscard]] std::vector<LinkId> nic_links(NodeId node, NicId nic) const;
   [[nodiscard]] std::optional<LinkId> find_link(std::string_view name) const;
 
@@ -66,9 +70,16 @@ class Network {
   // The NICs that traffic of these GPU slots of one node uses, nearest first, without repeats
   // (each slot's nearest NICs by affinity; all NICs when every slot takes part).
   [[nodiscard]] std::vector<NicId> nics_of(std::span<const int> slots) const;
+  // The same for one node, without its failed NICs (if all fail, any other of the node).
+  [[nodiscard]] std::vector<NicId> nics_of(NodeId node, std::span<const int> slots) const;
+  // The leaf switch (pod) that a NIC of a node is on; -1 without a fabric.
+  [[nodiscard]] int leaf_of(NodeId node, NicId nic) const;
+  [[nodiscard]] int pod_of(NodeId node) const;
 
  private:
   struct Layout;  // numbering of vertices and links
+  [[nodiscard]] bool works(NodeId node, NicId nic) const;
+  [[nodiscard]] NicId working(NodeId node, NicId nic, int slot) const;
   ClusterSpec cluster_;
   std::vector<Vertex> vertices_;
   std::vector<Link> links_;

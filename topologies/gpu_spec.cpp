@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topologies/gpu_spec.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/file.hpp"
+
+namespace amsp {
+namespace {
+
+constexpr std::string_view kFolder = "topologies/gpus";
+
+std::map<Dtype, FlopRate> parse_peak(const JsonValue& json) {
+  std::map<Dtype, FlopRate> peak;
+  for (const auto& [key, value] : json.members()) {
+    const FlopRate rate = value.as_flop_rate();
+    if (rate <= FlopRate(0)) value.fail("a peak rate must be positive");
+    peak[parse_dtype(key, value.place())] = rate;
+  }
+  if (peak.empty()) json.fail("needs a rate for at least one element type, e.g. \"bf16\"");
+  return peak;
+}
+
+GpuSpec parse_spec(const JsonValue& json) {
+  GpuSpec gpu;
+  gpu.name = json.at("name").as_string();
+  gpu.memory = json.at("memory").as_bytes();
+  gpu.hbm = json.at("hbm").as_bandwidth();
+  gpu.peak = parse_peak(json.at("peak"));
+  gpu.multiprocessors = static_cast<int>(json.at("multiprocessors").as_integer(1, 100000));
+  if (gpu.memory <= Bytes(0)) json.at("memory").fail("memory must be positive");
+  if (gpu.hbm <= Bandwidth(0)) json.at("hbm").fail("the memory rate must be positive");
+  return gpu;
+}
+
+std::vector<std::string> parse_strings(const JsonValue& json) {
+  std::vector<std::string> strings;
+  for (const JsonValue& item : json.items()) strings.push_back(item.as_string());
+  return strings;
+}
+
+GpuType load_type(const std::string& stem) {
+  const JsonValue json = JsonValue::parse_file(data_folder(kFolder) / fmt::format("{}.json", stem));
+  json.accept_keys({"name", "aliases", "sources", "memory", "hbm", "peak", "multiprocessors",
+                    "nvlinks", "nvlink_rate", "pcie_rate"});
+  GpuType type;
+  type.spec = parse_spec(json);
+  type.aliases = parse_strings(json.at("aliases"));
+  type.sources = parse_strings(json.at("sources"));
+  type.nvlinks = static_cast<int>(json.at("nvlinks").as_integer(0, 1000));
+  if (type.nvlinks > 0) type.nvlink_rate = json.at("nvlink_rate").as_bandwidth();
+  type.pcie_rate = json.at("pcie_rate").as_bandwidth();
+  return type;
+}
+
+std::string folded(std::string_view name) {
+  std::string text;
+  for (const char c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      text += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (text.starts_with("nvidia") && text.size() > 6) text.erase(0, 6);
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> gpu_type_names() { return data_names(kFolder); }
+
+GpuType find_gpu_type(std::string_view name, const Place& place) {
+  const std::string wanted = folded(name);
+  const std::vector<std::string> stems = gpu_type_names();
+  for (const std::string& stem : stems)
+    if (folded(stem) == wanted) return load_type(stem);
+  for (const std::string& stem : stems) {
+    GpuType type = load_type(stem);
+    if (folded(type.spec.name) == wanted) return type;
+    for (const std::string& alias : type.aliases)
+      if (folded(alias) == wanted) return type;
+  }
+  throw InputError(place, unknown_name("GPU type", name, stems));
+}
+
+GpuSpec parse_gpu(const JsonValue& json) {
+  if (json.is_string()) return find_gpu_type(json.as_string(), json.place()).spec;
+  json.accept_keys({"name", "memory", "hbm", "peak", "multiprocessors"});
+  return parse_spec(json);
+}
+
+}  // namespace amsp

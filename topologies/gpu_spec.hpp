@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A GPU type: what its data sheet says. Shipped types lie in topologies/gpus/NAME.json.
+#pragma once
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/dtype.hpp"
+#include "base/json_value.hpp"
+#include "base/quantity.hpp"
+
+namespace amsp {
+
+struct GpuSpec {
+  std::string name;                // "NVIDIA A800-SXM4-80GB"
+  Bytes memory;                    // as the data sheet states it
+  std::map<Dtype, FlopRate> peak;  // dense peak of the matrix units
+  Bandwidth hbm;                   // data-sheet memory rate
+  int multiprocessors = 0;         // SMs (or CUs)
+  bool operator==(const GpuSpec&) const = default;
+};
+
+// What the catalogue says besides: how the type is linked, for importers and checks.
+struct GpuType {
+  GpuSpec spec;
+  std::vector<std::string> aliases;  // other names that are accepted ("A100", "gfx90a")
+  std::vector<std::string> sources;
+  int nvlinks = 0;        // NVLink or XGMI links of one GPU (0 = none)
+  Bandwidth nvlink_rate;  // one link, per direction
+  Bandwidth pcie_rate;    // the host slot or bus, per direction
+};
+
+// A JSON string names a catalogue type; an object is the type itself.
+GpuSpec parse_gpu(const JsonValue& json);
+
+// By file stem, full name or alias, ignoring case, blanks, '-' and '_'. Throws InputError that
+// lists the accepted names.
+GpuType find_gpu_type(std::string_view name, const Place& place = {});
+std::vector<std::string> gpu_type_names();  // file stems, sorted
+
+}  // namespace amsp

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibrate/compute_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/file.hpp"
+#include "calibrate/calibration.hpp"
+#include "calibrate/kernel_calibration.hpp"
+#include "calibrate/kernel_defaults.hpp"
+
+namespace amsp {
+namespace {
+
+// z of a two-sided 90 % interval.
+constexpr double z90 = 1.6449;
+
+class KernelModel : public ComputeModel {
+ public:
+  KernelModel(const GpuSpec& gpu, std::optional<KernelCalibration> measured)
+      : gpu_(gpu), measured_(std::move(measured)) {}
+
+  KernelEstimate estimate(const Kernel& kernel) const override {
+    switch (kernel.kind) {
+      case KernelClass::fixed:
+        return {kernel.duration, kernel.duration, kernel.duration, PredictionRange::measured};
+      case KernelClass::elementwise:
+      case KernelClass::optimizer:
+        return streaming(kernel);
+      default:
+        break;
+    }
+    if (measured_ && kernel.dtype != Dtype::fp32 && kernel.dtype != Dtype::fp64) {
+      for (const auto& [kind, surface] : measured_->surfaces) {
+        if (kind == kernel.kind) return from(surface, kernel);
+      }
+    }
+    return roofline(kernel);
+  }
+
+ private:
+  static KernelEstimate spread(Seconds time, double deviation, PredictionRange range) {
+    const double factor = std::exp(z90 * deviation);
+    return {time, time / factor, time * factor, range};
+  }
+
+  // A table of 16-bit times serves other 16-bit types; narrower types by the ratio of the peaks.
+  KernelEstimate from(const KernelSurface& surface, const Kernel& kernel) const {
+    const KernelSurface::Value value = surface.at(kernel);
+    const bool own = kernel.dtype == surface.rows().front().kernel.dtype;
+    const double ratio = own ? 1.0 : peak(surface.rows().front().kernel.dtype) / peak(kernel.dtype);
+    const auto range =
+        value.inside && ratio == 1.0 ? PredictionRange::measured : PredictionRange::extrapolated;
+    return spread(value.time * ratio, value.log_deviation, range);
+  }
+
+  KernelEstimate streaming(const Kernel& kernel) const {
+    const double share = measured_ ? measured_->hbm_share : default_hbm_share;
+    const Seconds launch = measured_ ? measured_->launch : default_launch;
+    // The share is assumed, not measured: 10 % either way.
+    return spread(kernel.hbm / (gpu_.hbm * share) + launch, 0.1 / z90,
+                  PredictionRange::default_model);
+  }
+
+  KernelEstimate roofline(const Kernel& kernel) const {
+    double share = default_gemm_share;
+    if (kernel.kind == KernelClass::attention_forward) share = default_attention_forward_share;
+    if (kernel.kind == KernelClass::attention_backward) share = default_attention_backward_share;
+    const Seconds compute = flops_of(kernel) / (peak(kernel.dtype) * share);
+    const Seconds memory = operands(kernel) / (gpu_.hbm * default_hbm_share);
+    return spread(std::max(compute, memory) + default_launch, 0.3 / z90,
+                  PredictionRange::default_model);
+  }
+
+  // Peak of the matrix units; a type that the data sheet does not list runs as the nearest wider
+  // one that it does.
+  FlopRate peak(Dtype dtype) const {
+    for (const Dtype candidate : {dtype, Dtype::bf16, Dtype::fp16, Dtype::fp32}) {
+      const auto found = gpu_.peak.find(candidate);
+      if (found != gpu_.peak.end()) return found->second;
+    }
+    throw InputError("GPU " + gpu_.name + " has no peak for " + std::string(name_of(dtype)));
+  }
+
+  static Bytes operands(const Kernel& k) {
+    const auto number = [](std::int64_t a, std::int64_t b) {
+      return static_cast<double>(a) * static_cast<double>(b);
+    };
+    if (k.kind == KernelClass::gemm) {
+      return size_of(k.dtype) * (number(k.m, k.k) + number(k.k, k.n) + number(k.m, k.n));
+    }
+    const double tokens = number(k.sequences, k.sequence_length);
+    const double passes = k.kind == KernelClass::attention_forward ? 2 : 4;
+    return size_of(k.dtype) * (passes * tokens * number(k.heads + k.kv_heads, k.head_dim));
+  }
+
+  GpuSpec gpu_;
+  std::optional<KernelCalibration> measured_;
+};
+
+}  // namespace
+
+std::unique_ptr<ComputeModel> load_compute_model(std::string_view name_or_path,
+                                                 const GpuSpec& gpu) {
+  if (name_or_path.empty()) return std::make_unique<KernelModel>(gpu, std::nullopt);
+  const auto file = resolve_data("calibration", "calibrate/data", name_or_path);
+  return std::make_unique<KernelModel>(gpu, load_calibration(file).kernels);
+}
+
+}  // namespace amsp

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibrate/group_layout.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <unordered_map>
+
+namespace amsp {
+namespace {
+
+bool near(const ClusterSpec& cluster, NicId nic, GpuId gpu) {
+  const auto& gpus = cluster.node.nics[nic.position()].gpus;
+  return std::find(gpus.begin(), gpus.end(), cluster.slot_of(gpu)) != gpus.end();
+}
+
+}  // namespace
+
+GroupLayout::GroupLayout(std::span<const GpuId> group, const Network& network)
+    : ranks(static_cast<int>(group.size())) {
+  assert(!group.empty());
+  const ClusterSpec& cluster = network.cluster();
+  std::unordered_map<NodeId, std::size_t> position;  // looked up only, never walked
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const NodeId node = cluster.node_of(group[i]);
+    const auto [at, is_new] = position.emplace(node, nodes.size());
+    if (is_new) nodes.push_back(NodeMembers{node, {}, {}, {}});
+    nodes[at->second].gpus.push_back(group[i]);
+    nodes[at->second].index.push_back(static_cast<int>(i));
+  }
+  if (nodes.size() < 2) return;
+  std::size_t least = 0;
+  for (NodeMembers& members : nodes) {
+    std::vector<int> slots;
+    for (const GpuId gpu : members.gpus) slots.push_back(cluster.slot_of(gpu));
+    members.nics = network.nics_of(members.node, slots);
+    assert(!members.nics.empty());
+    least = least == 0 ? members.nics.size() : std::min(least, members.nics.size());
+  }
+  channels = static_cast<int>(least);
+}
+
+GroupShape GroupLayout::shape() const {
+  GroupShape shape{ranks, 1, static_cast<int>(nodes.size()), nodes.size() < 2 ? 0 : channels};
+  for (const NodeMembers& members : nodes) {
+    shape.ranks_per_node = std::max(shape.ranks_per_node, static_cast<int>(members.gpus.size()));
+  }
+  return shape;
+}
+
+NicId GroupLayout::nic(std::size_t node, int channel) const {
+  const auto& nics = nodes[node].nics;
+  return nics[static_cast<std::size_t>(channel) % nics.size()];
+}
+
+std::vector<GpuId> GroupLayout::chain(std::size_t node, int channel,
+                                      const ClusterSpec& cluster) const {
+  std::vector<GpuId> order = nodes[node].gpus;
+  if (nodes.size() < 2) return order;
+  const NicId entry = nic(node, channel);
+  for (std::size_t i = order.size(); i-- > 0;) {
+    if (near(cluster, entry, order[i])) {
+      std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(i), order.end());
+      break;
+    }
+  }
+  return order;
+}
+
+std::size_t GroupLayout::node_of_index(int index) const {
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    const auto& members = nodes[node].index;
+    if (std::find(members.begin(), members.end(), index) != members.end()) return node;
+  }
+  assert(false && "index is not in the group");
+  return 0;
+}
+
+void append_hop(const Network& network, GpuId from, GpuId gateway, NicId out_nic, GpuId to,
+                NicId in_nic, int flow, std::vector<LinkId>& out) {
+  const ClusterSpec& cluster = network.cluster();
+  if (cluster.node_of(from) == cluster.node_of(to)) {
+    network.route_inside(from, to, out);
+    return;
+  }
+  if (from != gateway && !near(cluster, out_nic, from)) {
+    network.route_inside(from, gateway, out);
+    from = gateway;
+  }
+  network.route_across(from, out_nic, to, in_nic, flow, out);
+}
+
+namespace {
+
+std::vector<double>& scratch(std::size_t links) {
+  thread_local std::vector<double> load;
+  if (load.size() < links) load.resize(links, 0.0);
+  return load;
+}
+
+}  // namespace
+
+LoadSum::LoadSum(const Network& network) : load_(scratch(network.links().size())) {}
+
+void LoadSum::add(std::span<const LinkId> route, double load) {
+  for (const LinkId link : route) {
+    double& sum = load_[link.position()];
+    if (sum == 0) touched_.push_back(link);
+    sum += load;
+  }
+}
+
+std::vector<LinkLoad> LoadSum::take() {
+  std::sort(touched_.begin(), touched_.end());
+  std::vector<LinkLoad> loads;
+  loads.reserve(touched_.size());
+  for (const LinkId link : touched_) {
+    loads.push_back({link, load_[link.position()]});
+    load_[link.position()] = 0;
+  }
+  touched_.clear();
+  return loads;
+}
+
+}  // namespace amsp

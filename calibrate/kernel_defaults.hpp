@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is assumed of kernels that nobody measured; each with its origin.
+#pragma once
+#include "base/quantity.hpp"
+
+namespace amsp {
+
+// STREAM-like kernels reach 85 to 92 % of the data-sheet rate on HBM2e and HBM3 GPUs (BabelStream
+// triad on A100-40GB: 1.40 of 1.555 TB/s = 0.90); kernels with two or three streams and small
+// rows stay below that.
+constexpr double default_hbm_share = 0.85;
+constexpr const char* default_hbm_origin =
+    "assumed: 0.85 of the data-sheet rate (BabelStream triad reaches 0.90 on an A100)";
+
+// NCCL's maintainers count about 5 us for a kernel launch (NVIDIA/nccl-tests issue 123); on a busy
+// stream the launch hides behind the kernel before, and the gap that stays is about 2 us.
+constexpr Seconds default_launch = microseconds(2);
+constexpr const char* default_launch_origin =
+    "assumed: gap between dependent kernels of one stream";
+
+// Shares of the dense peak: cuBLAS bf16 GEMM of 4096 x 8192 x 8192 on an A800, 225 of 312 TFLOPS;
+// FlashAttention-2 with causal mask, 4096 tokens, forward 167 and backward 147 of 312 TFLOPS
+// (github.com/QiaolingChen00/LinS).
+constexpr double default_gemm_share = 0.72;
+constexpr double default_attention_forward_share = 0.53;
+constexpr double default_attention_backward_share = 0.47;
+
+}  // namespace amsp

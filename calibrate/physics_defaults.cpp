@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Start values: NVIDIA/nccl 2.30.7 (commit 5067397c), src/graph/tuning.cc, in its microseconds and
+// GB/s; achieved rates from public nccl-tests logs, as noted at each.
+#include <algorithm>
+#include <cmath>
+
+#include "calibrate/physics.hpp"
+
+namespace amsp {
+namespace {
+
+enum class Generation { volta, ampere, hopper, blackwell };
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// NCCL decides by compute capability; a cluster file names the GPU.
+Generation generation_of(std::string_view gpu) {
+  for (const auto* name : {"B100", "B200", "B300"}) {
+    if (contains(gpu, name)) return Generation::blackwell;
+  }
+  for (const auto* name : {"H100", "H200", "H800", "H20", "MI300"}) {
+    if (contains(gpu, name)) return Generation::hopper;
+  }
+  for (const auto* name : {"V100", "P100", "T4"}) {
+    if (contains(gpu, name)) return Generation::volta;
+  }
+  return Generation::ampere;
+}
+
+// A channel's speed in the search's first hit for NVSwitch nodes (src/graph/search.cc): channels x
+// speed fill 80 % of the GPU's NVLink rate, and connect.cc doubles the channels.
+double channel_speed(Generation generation) {
+  switch (generation) {
+    case Generation::blackwell:
+      return 45e9;
+    case Generation::hopper:
+      return 30e9;
+    default:
+      return 20e9;
+  }
+}
+
+}  // namespace
+
+Hardware hardware_of(const ClusterSpec& cluster) {
+  const NodeSpec& node = cluster.node;
+  const Generation generation = generation_of(node.gpu.name);
+  const bool modern = generation == Generation::hopper || generation == Generation::blackwell;
+  Hardware hardware;
+  hardware.gpus_per_node = node.gpus;
+  hardware.nics_per_node = std::max<int>(1, static_cast<int>(node.nics.size()));
+  hardware.nvls = modern && node.intra.kind == IntraNodeKind::nvswitch &&
+                  contains(node.gpu.name, "MI300") == false;
+  hardware.ll128 = node.intra.kind != IntraNodeKind::pcie;
+  hardware.multiprocessors = node.gpu.multiprocessors;
+  const double fill = 0.8 * node.intra.gpu_rate.value() / channel_speed(generation);
+  hardware.channels_inside = std::clamp(2 * static_cast<int>(std::lround(fill)), 2, 64);
+  hardware.channels_across = std::clamp(2 * hardware.nics_per_node, 2, 64);
+  if (modern && hardware.channels_across < 16) hardware.channels_across *= 2;
+  hardware.channels_nvls = generation == Generation::blackwell ? 24 : 16;
+  return hardware;
+}
+
+PhysicsParameters default_parameters(const ClusterSpec& cluster) {
+  const NodeSpec& node = cluster.node;
+  const Generation generation = generation_of(node.gpu.name);
+  const bool pcie = node.intra.kind == IntraNodeKind::pcie;
+  PhysicsParameters p;
+  // baseLatencies and hwLatencies, row Ring.
+  p[Parameter::base_ll] = 6.6e-6;
+  p[Parameter::base_ll128] = 14e-6;
+  p[Parameter::base_simple] = 8.4e-6;
+  p[Parameter::inside_ll] = pcie ? 1.0e-6 : 0.6e-6;
+  p[Parameter::inside_ll128] = pcie ? 2.5e-6 : 1.9e-6;
+  p[Parameter::inside_simple] = pcie ? 5.7e-6 : 3.4e-6;
+  p[Parameter::across_ll] = 2.7e-6;
+  p[Parameter::across_ll128] = 4.0e-6;
+  p[Parameter::across_simple] = 14e-6;
+  p[Parameter::tree_across] = 1.85;  // row Tree: 5.0/2.7, 8.5/4.0, 14/14
+  // Achieved busbw / data sheet: A100 235/300, H100 365/450, B200 680/900 (nccl-tests logs): the
+  // cluster's own share of data-sheet rates.
+  p[Parameter::rate_inside] = cluster.achievable.intra * node.intra.gpu_rate.value();
+  // 12 of 12.5, 24 of 25, 46 to 48 of 50 GB/s (nccl-tests maintainers): 0.96.
+  const Bandwidth nic = node.nics.empty() ? gigabits_per_second(100) : node.nics.front().rate;
+  p[Parameter::rate_nic] = cluster.achievable.nic * nic.value();
+  // llMaxBws, three nodes and more; AMD hosts for Ampere as in the code.
+  constexpr double ceilings[] = {20.4e9, 19e9, 35e9, 70e9};
+  p[Parameter::ceiling_ll] = ceilings[static_cast<int>(generation)];
+  p[Parameter::share_ll128] = 0.92;
+  p[Parameter::share_tree] = 0.92;
+  // 480 GB/s busbw of an all_reduce on 8 H100, 840 on 8 B200: x (n+1)/n / (2(n-1)/n) on the port.
+  p[Parameter::rate_nvls] = 0.686 * node.intra.gpu_rate.value();
+  p[Parameter::latency_nvls] = 25e-6;
+  p[Parameter::ramp_bytes] = 1;
+  p[Parameter::plateau] = 1;
+  return p;
+}
+
+std::string_view name_of(Parameter parameter) {
+  constexpr std::array<std::string_view, parameter_count> names{
+      "base_ll",       "base_ll128",   "base_simple",  "inside_ll",     "inside_ll128",
+      "inside_simple", "across_ll",    "across_ll128", "across_simple", "tree_across",
+      "rate_inside",   "rate_nic",     "ceiling_ll",   "share_ll128",   "share_tree",
+      "rate_nvls",     "latency_nvls", "ramp_bytes",   "plateau"};
+  return names[static_cast<std::size_t>(parameter)];
+}
+
+ParameterUnit unit_of(Parameter parameter) {
+  switch (parameter) {
+    case Parameter::rate_inside:
+    case Parameter::rate_nic:
+    case Parameter::ceiling_ll:
+    case Parameter::rate_nvls:
+      return ParameterUnit::bytes_per_second;
+    case Parameter::tree_across:
+    case Parameter::share_ll128:
+    case Parameter::share_tree:
+    case Parameter::plateau:
+      return ParameterUnit::ratio;
+    case Parameter::ramp_bytes:
+      return ParameterUnit::bytes;
+    default:
+      return ParameterUnit::seconds;
+  }
+}
+
+}  // namespace amsp

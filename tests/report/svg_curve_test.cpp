@@ -29,8 +29,8 @@ TEST_CASE("a figure shows titles, axes and every curve, and is the same each tim
     WARN("skipped: gnuplot is not installed");
     return;
   }
-  for (const char* text : {"How does TGS scale? It &lt;falls> &amp; ", ">GPUs<", ">TGS<",
-                           ">model<", ">Fig_12<", ">measured<", "1024"})
+  for (const char* text : {"How does TGS scale? It &lt;falls> &amp; ", ">GPUs<", ">TGS<", ">model<",
+                           ">Fig_12<", ">measured<", "1024"})
     CHECK(svg->find(text) != std::string::npos);
   CHECK(svg->find("amsp-plot-") == std::string::npos);  // no path of this machine
   CHECK(svg == svg_curve(example()));

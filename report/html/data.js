@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the embedded files into what the sections show. Tolerant: a missing field is a missing
+// cell, an unknown field is ignored (docs/formats/results.md).
+'use strict';
+
+const Data = (() => {
+  const files = JSON.parse(document.getElementById('report-data').textContent).files;
+  const withContent = (test) => files.filter((file) => file.content && test(file.content));
+
+  function meshes(strategy) {
+    if (!strategy || typeof strategy !== 'object') return '';
+    const parts = [['P', strategy.parameters], ['G', strategy.gradients], ['OS', strategy.optimizer]];
+    return parts.filter((part) => part[1]).map((part) => part.join(' ')).join(', ');
+  }
+
+  function strategyName(strategy) {
+    if (!strategy) return '';
+    return typeof strategy === 'string' ? strategy : strategy.name || strategy.preset || 'custom';
+  }
+
+  function interval(run) {
+    const times = run.step_time_interval_s;
+    if (!times || !run.tgs || !run.step_time_s || !(times[0] > 0)) return null;
+    const work = run.tgs * run.step_time_s;
+    return [work / times[1], work / times[0]];
+  }
+
+  function toRun(json, folder) {
+    const exposed = json.exposed_communication_s || {};
+    const byCollective = Object.fromEntries(
+      Object.entries(exposed).filter(([kind, time]) => kind !== 'total' && time > 0));
+    return {
+      ...json, folder, exposed, byCollective,
+      strategyName: strategyName(json.strategy), meshes: meshes(json.strategy),
+      interval: interval(json), reference: json.reference || {},
+    };
+  }
+
+  const runs = withContent((content) => Array.isArray(content.runs) || 'tgs' in content)
+    .flatMap((file) => (file.content.runs || [file.content]).map((run) => toRun(run, file.folder)));
+
+  // What is the same for every run says nothing; the rest tells the runs apart.
+  const distinct = (keys) => new Set(keys).size;
+  const varies = (of) => distinct(runs.map(of)) > 1;
+  const at = (run) => `${run.scenario} ${run.strategyName} ${run.gpus}`;
+  const meshesTell = distinct(runs.map((run) => `${at(run)} ${run.meshes}`)) > distinct(runs.map(at));
+  const scenarioTells = varies((run) => run.scenario) && distinct(runs.map(at)) >
+    distinct(runs.map((run) => `${run.strategyName} ${run.gpus}`));
+  for (const run of runs) {
+    run.series = [scenarioTells ? run.scenario : null, run.strategyName, meshesTell ? run.meshes : null]
+      .filter(Boolean).join(' · ');
+    run.label = varies((other) => other.gpus) ? `${run.series} · ${run.gpus} GPUs` : run.series;
+  }
+
+  return {
+    files, runs,
+    traces: withContent((content) => Array.isArray(content.traceEvents)),
+    validations: withContent((content) => Array.isArray(content.comparisons)),
+    calibrations: withContent((content) => Array.isArray(content.residuals)),
+  };
+})();
+
+const Show = {
+  number: (value, digits = 3) =>
+    value === undefined || value === null || Number.isNaN(value) ? '–'
+      : Number(value).toLocaleString('en', { maximumSignificantDigits: digits, useGrouping: false }),
+  whole: (value) => (value === undefined || value === null ? '–' : String(Math.round(value))),
+  percent: (value, digits = 1) =>
+    value === undefined || value === null ? '–' : `${(100 * value).toFixed(digits)} %`,
+  signedPercent: (value) =>
+    value === undefined || value === null ? '–' : `${value >= 0 ? '+' : '−'}${Math.abs(100 * value).toFixed(1)} %`,
+  bytes(value) {
+    if (value === undefined || value === null) return '–';
+    const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+    const power = value > 0 ? Math.min(4, Math.max(0, Math.floor(Math.log2(value) / 10))) : 0;
+    return `${Show.number(value / 2 ** (10 * power), 4)} ${units[power]}`;
+  },
+  seconds(value) {
+    if (value === undefined || value === null) return '–';
+    const size = Math.abs(value);
+    if (size >= 1 || size === 0) return `${Show.number(value, 4)} s`;
+    if (size >= 1e-3) return `${Show.number(value * 1e3, 4)} ms`;
+    return `${Show.number(value * 1e6, 4)} µs`;
+  },
+};
+
+// Elements without any HTML parsing of data: text is always text.
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes))
+    if (value !== false && value !== undefined) made.setAttribute(key, value === true ? '' : value);
+  made.append(...children.filter((child) => child !== null && child !== undefined));
+  return made;
+}

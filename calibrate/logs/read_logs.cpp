@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "calibrate/logs/log_format.hpp"
+#include "calibrate/logs/log_lines.hpp"
+#include "calibrate/logs/measurement.hpp"
+
+namespace amsp {
+namespace {
+
+std::vector<LogFormat> ordered_formats() {
+  std::vector<LogFormat> formats = log_formats();
+  std::stable_sort(formats.begin(), formats.end(),
+                   [](const LogFormat& a, const LogFormat& b) { return a.order < b.order; });
+  return formats;
+}
+
+// Text logs hold no zero bytes and few control characters; the first part of a file tells.
+bool is_binary(std::string_view content) {
+  const std::string_view head = content.substr(0, 1U << 16U);
+  if (head.find('\0') != std::string_view::npos) return true;
+  const auto controls = std::count_if(head.begin(), head.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 32 && c != '\n' && c != '\r' && c != '\t' && c != '\x1b' && c != '\b' &&
+           c != '\f';
+  });
+  return static_cast<std::size_t>(controls) * 50 > head.size();
+}
+
+// What else the file seems to be, for the message.
+std::string other_kind(std::string_view content) {
+  const std::string_view head = content.substr(0, 1U << 16U);
+  const std::size_t first = head.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && head[first] == '<')
+    return contains(head, "<system") || contains(head, "<graphs") || contains(head, "<pci")
+               ? "is an NCCL topology or graph XML, not a measurement log; see amsp import"
+               : "is XML or HTML, not a measurement log";
+  if (contains(head, "GPU0") && (contains(head, "GPU1") || contains(head, "Legend")))
+    return "is an nvidia-smi topo -m matrix, not a measurement log; see amsp import";
+  return "";
+}
+
+std::string kinds() {
+  std::string text;
+  for (const LogFormat& format : ordered_formats())
+    text += (text.empty() ? "" : ", ") + format.name;
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> log_format_names() {
+  std::vector<std::string> names;
+  for (const LogFormat& format : ordered_formats())
+    names.push_back(format.name + ": " + format.description);
+  return names;
+}
+
+std::vector<MeasuredRun> read_log_text(std::string_view content, std::string_view name) {
+  const Place place{std::string(name), ""};
+  if (content.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    throw InputError(place, "is empty; expected a measurement log (" + kinds() + ")");
+  if (is_binary(content))
+    throw InputError(place, "is binary; expected a measurement log (" + kinds() + ")");
+  for (const LogFormat& format : ordered_formats()) {
+    if (!format.may_be(content)) continue;
+    std::vector<MeasuredRun> runs = format.read(content, name);
+    if (runs.empty()) continue;
+    for (MeasuredRun& run : runs) {
+      run.file = name;
+      if (run.format.empty()) run.format = format.name;
+    }
+    return runs;
+  }
+  const std::string other = other_kind(content);
+  if (!other.empty()) throw InputError(place, other);
+  throw InputError(place, "holds no measurement that is known; accepted: " + kinds());
+}
+
+std::vector<MeasuredRun> read_logs(const std::filesystem::path& file) {
+  const std::string content = read_file(file);
+  std::vector<MeasuredRun> runs = read_log_text(content, file.string());
+  const std::string digest = sha256(content);
+  for (MeasuredRun& run : runs) run.sha256 = digest;
+  return runs;
+}
+
+}  // namespace amsp

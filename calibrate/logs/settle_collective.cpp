@@ -160,16 +160,17 @@ struct Source {
   const char* origin;
 };
 
-// The whole numbers of ranks for which busbw / algbw has the factor of the evidence.
-std::optional<Interval> ranks_by_factor(const TableEvidence& evidence, CollectiveKind kind) {
-  if (!evidence.has_factor() || evidence.old_gather) return std::nullopt;
+// The numbers of ranks for which busbw / algbw has the factor of the evidence (all: no evidence).
+constexpr Interval kAnyRanks{1, 1e9};
+Interval ranks_by_factor(const TableEvidence& evidence, CollectiveKind kind) {
+  if (!evidence.has_factor() || evidence.old_gather) return kAnyRanks;
   const double top = kind == CollectiveKind::all_reduce ? 2 : is_per_rank(kind) ? 1 : 0;
-  if (top == 0) return std::nullopt;
+  if (top == 0) return kAnyRanks;
   // factor = top (n-1)/n  →  n = top / (top - factor)
   const double slack = 2e-5;
   const double low = evidence.factor_low - slack;
   const double high = evidence.factor_high + slack;
-  if (low >= top) return std::nullopt;
+  if (low >= top) return kAnyRanks;
   const double fewest = std::max(2.0, std::ceil(top / (top - std::max(low, 0.0)) - 1e-9));
   const double most = high >= top ? 1e9 : std::floor(top / (top - high) + 1e-9);
   return Interval{fewest, most};
@@ -240,10 +241,7 @@ void settle_ranks(RawRun& raw, const TableEvidence& evidence, std::string_view s
     run.nranks = static_cast<int>(*evidence.parts);
     return;
   }
-  const auto range = run.collective ? ranks_by_factor(evidence, *run.collective) : std::nullopt;
-  const auto fits = [&](int ranks) {
-    return !range || (ranks >= range->low && ranks <= range->high);
-  };
+  const Interval range = run.collective ? ranks_by_factor(evidence, *run.collective) : kAnyRanks;
   int listed = 0;
   std::set<int> groups;
   for (const DeviceLine& device : facts.devices) {
@@ -258,8 +256,7 @@ void settle_ranks(RawRun& raw, const TableEvidence& evidence, std::string_view s
   std::vector<Candidate> candidates;
   if (listed > 0 && !facts.devices_open_end) candidates.push_back({listed, "device list"});
   if (facts.info_ranks) candidates.push_back({*facts.info_ranks, "NCCL's INFO lines"});
-  if (range && range->low == range->high && range->high < 1e7)
-    candidates.push_back({static_cast<int>(range->low), "busbw/algbw"});
+  if (range.low == range.high) candidates.push_back({static_cast<int>(range.low), "busbw/algbw"});
   const int a_process = facts.threads.value_or(1) * facts.gpus_a_process.value_or(1);
   if (facts.launched_ranks)
     candidates.push_back({*facts.launched_ranks * a_process, "launch command"});
@@ -268,21 +265,27 @@ void settle_ranks(RawRun& raw, const TableEvidence& evidence, std::string_view s
   if (listed > 0 && facts.devices_open_end) candidates.push_back({listed, "cut device list"});
   std::string doubts;
   for (const Candidate& candidate : candidates) {
-    if (!fits(candidate.ranks)) {
+    if (candidate.ranks < range.low ||
+        (candidate.ranks > range.high && candidate.ranks != listed)) {
       doubts += std::string("the ") + candidate.origin + " says " +
                 std::to_string(candidate.ranks) + " ranks, but busbw/algbw does not fit; ";
       continue;
     }
     run.nranks = candidate.ranks;
-    if (std::string_view(candidate.origin) != "device list" || !doubts.empty())
+    // A device list may be cut short, but nobody adds to one: a larger one stands.
+    if (candidate.ranks > range.high)
+      run.notes.push_back("busbw/algbw is that of " + std::to_string(static_cast<int>(range.high)) +
+                          " ranks at most, but the device list says " +
+                          std::to_string(candidate.ranks) + ": parts of two logs?");
+    else if (std::string_view(candidate.origin) != "device list" || !doubts.empty())
       run.notes.push_back(doubts + std::to_string(candidate.ranks) + " ranks taken from the " +
                           candidate.origin);
     return;
   }
   if (!doubts.empty()) run.notes.push_back(doubts + "number of ranks unknown");
-  if (range && range->high < 1e7)
-    run.notes.push_back("busbw/algbw allows " + std::to_string(static_cast<int>(range->low)) +
-                        " to " + std::to_string(static_cast<int>(range->high)) + " ranks");
+  if (range.high < 1e7 && range.low > 1)
+    run.notes.push_back("busbw/algbw allows " + std::to_string(static_cast<int>(range.low)) +
+                        " to " + std::to_string(static_cast<int>(range.high)) + " ranks");
 }
 
 }  // namespace amsp

@@ -279,7 +279,9 @@ class TextReader {
     flush_pending();
     last_facts_ = raw_.facts;
     const bool tuner = !raw_.facts.tuning_choices.empty() || !raw_.facts.tuning_models.empty();
-    const bool worth = !raw_.rows.empty() || !raw_.run.refused.empty() || table_ ||
+    // A job that died before its first header line is still a run, one that failed.
+    const bool died = !raw_.facts.failure.empty() && runs_.empty();
+    const bool worth = died || !raw_.rows.empty() || !raw_.run.refused.empty() || table_ ||
                        raw_.facts.threads || raw_.run.avg_busbw || tuner;
     if (worth) {
       if (raw_.run.format.empty()) raw_.run.format = "nccl-tests";

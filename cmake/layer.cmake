@@ -1,6 +1,7 @@
-# amsp_layer(NAME DEPENDS layers… LIBS libraries…): a static library amsp_NAME of the folder's
+# amsp_layer(NAME [COLD] DEPENDS layers… LIBS libraries…): a static library amsp_NAME of the folder's
 # sources. The include path of a layer is a folder that holds only a link to it, so that a layer
-# which is not linked cannot be included either.
+# which is not linked cannot be included either. COLD: no hot loops in it; compiled at -O1, which
+# halves the time that its heavy templates (JSON, command line) take.
 # amsp_family(LAYER FOLDER TYPE PREFIX HEADER LIST): every FOLDER/*.cpp is a member that defines
 # `TYPE PREFIX_stem();`; LIST() returns them all in the order of their names. A new member is one file.
 
@@ -15,7 +16,7 @@ if(AMSP_SANITIZE)
 endif()
 
 function(amsp_layer NAME)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "COLD" "" "DEPENDS;LIBS" ${ARGN})
   set(include_dir ${PROJECT_BINARY_DIR}/include/${NAME})
   file(MAKE_DIRECTORY ${include_dir})
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${NAME} ${include_dir}/${NAME} SYMBOLIC)
@@ -28,7 +29,7 @@ function(amsp_layer NAME)
   else()
     add_library(amsp_${NAME} STATIC ${sources})
     set(scope PUBLIC)
-    target_compile_options(amsp_${NAME} PRIVATE ${AMSP_WARNINGS})
+    target_compile_options(amsp_${NAME} PRIVATE ${AMSP_WARNINGS} $<$<BOOL:${ARG_COLD}>:-O1>)
     target_compile_definitions(amsp_${NAME} PRIVATE
       AMSP_VERSION="${PROJECT_VERSION}" JSON_DIAGNOSTICS=1)
     target_link_libraries(amsp_${NAME} PRIVATE ${ARG_LIBS})

@@ -32,9 +32,22 @@ struct Perturbations {
     GpuId gpu;
     double speed;  // 0.8 = kernels take 1/0.8 of the time
   };
+  struct ScaledLink {
+    LinkId link;
+    double factor;  // of its capacity; > 0. A failed link is one that the network itself excludes.
+  };
   std::vector<SlowGpu> slow_gpus;
+  std::vector<ScaledLink> links;
   double kernel_jitter = 0;  // standard deviation of a log-normal factor per kernel and rank
+  double link_jitter = 0;    // the same on the wire bytes of each collective
   std::uint64_t seed = 1;
+};
+
+// "What if this were infinitely fast": for `amsp explain`.
+struct Idealised {
+  bool compute = false;
+  bool latency = false;         // of collectives
+  std::vector<LinkKind> links;  // links of these kinds
 };
 
 // Times of one instance of an op on one rank (the representative of a class when folded).
@@ -42,9 +55,21 @@ struct OpRecord {
   OpId op;
   Rank rank;
   int step = 0;
+  int block = 0;
   std::int64_t repetition = 0;  // of its block
   Seconds ready;                // its dependencies and its stream were ready
   Seconds start, end;           // a collective starts when its last member is ready
+};
+
+// Repetitions that were not replayed because they would repeat the one before them: `count` times
+// the records of [from, from + period), shifted by period, 2 period, …
+struct SkippedRepetitions {
+  int step = 0;
+  int block = 0;
+  std::int64_t first = 0;  // repetition of the block
+  std::int64_t count = 0;
+  Seconds from;  // begin of the last replayed period
+  Seconds period;
 };
 
 struct RankClass {
@@ -56,20 +81,27 @@ struct LinkUse {
   LinkId link;  // representative
   int members = 1;
   Bytes carried;    // in the reported period, by the representative
-  double busy = 0;  // average utilisation over the period
+  double busy = 0;  // average utilisation over the period (wire bytes over capacity)
 };
 
 struct ReplayResult {
   Seconds step_time;              // last period
   Seconds period_start;           // of the reported step in the records
   std::vector<OpRecord> records;  // all replayed instances, in order of start
+  std::vector<SkippedRepetitions> skipped;
   std::vector<RankClass> rank_classes;
-  std::vector<LinkUse> links;
+  std::vector<LinkUse> links;  // those that carry anything
   int link_classes = 0;
   std::int64_t events = 0;  // engine iterations (a measure of cost)
   bool repeats_folded = false;
   PredictionRange range = PredictionRange::measured;  // the weakest of any estimate used
   double relative_uncertainty = 0;  // half width of the 90 % interval of step_time
+};
+
+// Another job on the same fabric; it repeats its step until the main job has ended.
+struct BackgroundJob {
+  const Schedule& schedule;
+  std::vector<GpuId> gpu_of_rank;
 };
 
 // `gpu_of_rank`: placement; empty = rank i on GPU i.
@@ -80,6 +112,8 @@ struct ReplayInput {
   const ComputeModel& compute;
   std::vector<GpuId> gpu_of_rank;
   Perturbations perturbations;
+  std::vector<BackgroundJob> background;
+  Idealised idealised;
 };
 
 // Throws InputError when the schedule needs more GPUs than the network has, or deadlocks (the

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/replay.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "sim/engine.hpp"
+#include "sim/link_use.hpp"
+#include "sim/partition.hpp"
+#include "sim/problem_builder.hpp"
+#include "sim/replayer.hpp"
+#include "sim/simgrid_run.hpp"
+
+namespace amsp {
+namespace {
+
+void check_options(const ReplayInput& input, const ReplayOptions& options) {
+  if (options.steps < 1) throw InputError("a replay needs at least one step");
+  if (options.messages && options.engine != EngineKind::simgrid)
+    throw InputError("messages are replayed by the engine simgrid only");
+  if (input.perturbations.kernel_jitter < 0 || input.perturbations.link_jitter < 0)
+    throw InputError("a jitter is a standard deviation: 0 or above");
+}
+
+bool jittered(const ReplayInput& input) {
+  return input.perturbations.kernel_jitter > 0 || input.perturbations.link_jitter > 0;
+}
+
+// When each step ended: the last end of an op on a compute stream (of any op, where no op of the
+// schedule is on one). In steady state any fixed op gives the same period.
+std::vector<Seconds> step_ends(const Schedule& schedule, const ReplayResult& result, int steps) {
+  const auto computes = [&](const OpRecord& record) {
+    return schedule.streams[schedule.op(record.op).stream.position()].compute;
+  };
+  const bool any =
+      std::any_of(result.records.begin(), result.records.end(), computes);
+  std::vector<Seconds> ends(static_cast<std::size_t>(steps));
+  for (const OpRecord& record : result.records) {
+    if (any && !computes(record)) continue;
+    Seconds& end = ends[static_cast<std::size_t>(record.step)];
+    end = std::max(end, record.end);
+  }
+  return ends;
+}
+
+void set_period(const Schedule& schedule, int steps, ReplayResult& result) {
+  if (steps == 1) {  // no period: the whole run
+    for (const OpRecord& record : result.records)
+      result.step_time = std::max(result.step_time, record.end);
+    return;
+  }
+  const std::vector<Seconds> ends = step_ends(schedule, result, steps);
+  result.period_start = ends[ends.size() - 2];
+  result.step_time = ends.back() - result.period_start;
+}
+
+ReplayResult run_fluid(const ReplayInput& input, const Problem& problem,
+                       const ReplayOptions& options) {
+  const std::unique_ptr<Engine> engine = make_fluid_engine(problem);
+  Replayer replayer(problem, input.perturbations, *engine, options);
+  replayer.run();
+  ReplayResult result;
+  result.records = replayer.take_records();
+  result.skipped = replayer.skipped();
+  result.events = engine->events();
+  return result;
+}
+
+}  // namespace
+
+ReplayResult replay(const ReplayInput& input, const ReplayOptions& asked) {
+  check_options(input, asked);
+  ReplayOptions options = asked;
+  // Noise leaves nothing to fold; jobs with steps of their own have no common period.
+  if (jittered(input)) options.folded = options.fold_repeats = false;
+  if (!input.background.empty()) options.fold_repeats = false;
+  if (options.engine == EngineKind::simgrid) options.folded = false;
+
+  const Unfolded unfolded = unfold(input);
+  const Partition partition =
+      options.folded ? coarsest_partition(unfolded) : trivial_partition(unfolded);
+  const Problem problem = build_problem(input, unfolded, partition);
+  ReplayResult result = options.engine == EngineKind::fluid
+                            ? run_fluid(input, problem, options)
+                            : run_simgrid(input, problem, options);
+  set_period(input.schedule, options.steps, result);
+  for (const FoldedRank& rank : problem.ranks)
+    if (rank.job == 0) result.rank_classes.push_back({rank.representative, rank.members});
+  result.links = link_use(problem, result);
+  result.link_classes = partition.link_classes;
+  result.range = problem.range;
+  result.repeats_folded = !result.skipped.empty();
+  return result;
+}
+
+}  // namespace amsp

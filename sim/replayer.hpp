@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The replay core: streams (first in, first out), communicators (in order, all members) and
+// dependencies over the classes of a problem; the engine runs what is ready.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/engine.hpp"
+#include "sim/periodicity.hpp"
+#include "sim/problem.hpp"
+#include "sim/replay.hpp"
+
+namespace amsp {
+
+class Replayer {
+ public:
+  Replayer(const Problem& problem, const Perturbations& perturbations, Engine& engine,
+           const ReplayOptions& options);
+
+  // Throws InputError on a deadlock.
+  void run();
+  [[nodiscard]] std::vector<OpRecord> take_records() { return std::move(records_); }
+  [[nodiscard]] const std::vector<SkippedRepetitions>& skipped() const { return skipped_; }
+
+ private:
+  enum class Wait { dependencies, members, running, ended };
+  struct LaneState {
+    int rank = 0;  // class
+    int stream = 0;
+    Instance at;
+    Wait wait = Wait::dependencies;
+    Seconds ready, start;
+  };
+  struct Arrival {
+    Instance instance;
+    int count;
+  };
+  struct GroupState {
+    Instance next;
+    bool ended = false;  // no more instances on this communicator
+    bool running = false;
+    Seconds start;
+    std::vector<Arrival> arrivals;
+  };
+
+  [[nodiscard]] Seconds now() const { return engine_.now() + shift_; }
+  [[nodiscard]] LaneState& lane(int rank, int stream);
+  [[nodiscard]] const ProblemJob& job_of(const LaneState& lane) const;
+  [[nodiscard]] const Op& op_of(const LaneState& lane) const;
+  [[nodiscard]] bool done(const LaneState& lane, const Instance& instance) const;
+  [[nodiscard]] const LaneState* blocker(const LaneState& lane) const;
+  void visit(int rank);
+  void start(LaneState& lane);
+  void arrive(LaneState& lane, const Op& op);
+  void try_group(int group);
+  void finish_lane(LaneState& lane);
+  void finish_group(int group);
+  void on_finished(std::span<const TaskId> tasks);
+  void drain();
+  void skip_repetitions(const LaneState& anchor);
+  void shift(const Instance& anchor, std::int64_t repetitions, Seconds period);
+  [[nodiscard]] ReplayMoment moment(const Instance& anchor) const;
+  [[nodiscard]] std::string deadlock() const;
+
+  const Problem& problem_;
+  const Perturbations& perturbations_;
+  Engine& engine_;
+  ReplayOptions options_;
+  std::vector<std::size_t> first_lane_;  // by rank class
+  std::vector<LaneState> lanes_;
+  std::vector<GroupState> groups_;
+  std::vector<int> to_visit_;
+  std::vector<char> queued_;
+  std::size_t main_lanes_left_ = 0;
+  std::vector<OpRecord> records_;
+  std::vector<SkippedRepetitions> skipped_;
+  Periodicity periodicity_;
+  Seconds shift_;  // time of repetitions that were not replayed
+  int anchor_lane_ = -1;
+  bool anchor_started_ = false;
+};
+
+}  // namespace amsp

@@ -15,7 +15,7 @@ namespace amsp {
 // How much is left of a running task, for the comparison of two moments.
 struct TaskProgress {
   TaskId task;
-  int phase;        // 0 computing, 1 latency, 2 fluid
+  int phase;         // 0 computing, 1 latency, 2 fluid
   double remaining;  // share of the task's work, 0 .. 1
 };
 

@@ -103,7 +103,7 @@ class FluidEngine final : public Engine {
   static constexpr double same_instant = 2e-15;
 
   struct RankState {
-    std::vector<int> computing;          // tasks
+    std::vector<int> computing;                // tasks
     std::vector<std::pair<int, double>> held;  // group class, share of SMs
   };
 

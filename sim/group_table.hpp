@@ -13,12 +13,12 @@ namespace amsp {
 
 // Groups of one communicator; plain indices, because there may be hundreds of thousands.
 struct GroupTable {
-  std::vector<int> first;      // members of group g: [first[g], first[g + 1])
-  std::vector<Rank> members;   // in the order of the group
-  std::vector<GpuId> gpus;     // of the members
-  std::vector<int> group_of;   // by rank; -1: in none
-  std::vector<int> index_of;   // by rank: index in its group
-  std::vector<int> shape_of;   // by group: index into JobGroups::shapes
+  std::vector<int> first;     // members of group g: [first[g], first[g + 1])
+  std::vector<Rank> members;  // in the order of the group
+  std::vector<GpuId> gpus;    // of the members
+  std::vector<int> group_of;  // by rank; -1: in none
+  std::vector<int> index_of;  // by rank: index in its group
+  std::vector<int> shape_of;  // by group: index into JobGroups::shapes
 
   [[nodiscard]] int groups() const { return static_cast<int>(first.size()) - 1; }
   [[nodiscard]] std::span<const Rank> ranks(int group) const;

@@ -29,7 +29,8 @@ void check_disjoint(const Unfolded& all) {
   for (const JobGroups& job : all.jobs)
     for (const GpuId gpu : job.gpu_of_rank) {
       if (taken[gpu.position()])
-        throw InputError(fmt::format("two jobs use GPU {}; give each its own placement", gpu.index));
+        throw InputError(
+            fmt::format("two jobs use GPU {}; give each its own placement", gpu.index));
       taken[gpu.position()] = 1;
     }
 }

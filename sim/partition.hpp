@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything of a replay before folding, and partitions of its ranks, groups and links into classes.
+// Everything of a replay before folding, and partitions of its ranks, groups and links into
+// classes.
 #pragma once
 #include <vector>
 
@@ -13,10 +14,10 @@ struct Unfolded {
   const Network* network = nullptr;
   std::vector<JobGroups> jobs;  // the main job first
   std::vector<TrafficTable> traffic;
-  std::vector<double> speed;         // by GPU
-  std::vector<Bandwidth> capacity;   // by link, with perturbations
-  std::vector<std::size_t> first_rank;                 // by job: number of its rank 0
-  std::vector<std::vector<std::size_t>> first_group;   // by job and communicator
+  std::vector<double> speed;                          // by GPU
+  std::vector<Bandwidth> capacity;                    // by link, with perturbations
+  std::vector<std::size_t> first_rank;                // by job: number of its rank 0
+  std::vector<std::vector<std::size_t>> first_group;  // by job and communicator
   std::size_t ranks = 0, groups = 0;
 };
 

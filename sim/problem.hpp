@@ -25,13 +25,13 @@ struct ClassLoad {
 };
 
 struct CollectiveCost {
-  Seconds latency;            // no link is held
-  Bytes flow;                 // unit flow W of the fluid phase; zero: no fluid phase
-  double stretch = 1;         // 1/e: wire bytes per payload byte (docs/model/70-engines.md)
-  int loads = -1;             // row of Problem::loads
-  double sm_share = 0;        // share of each member GPU's SMs during the fluid phase
-  bool instant = false;       // one rank or no bytes: takes no time
-  const Op* op = nullptr;     // for the message-level mode
+  Seconds latency;         // no link is held
+  Bytes flow;              // unit flow W of the fluid phase; zero: no fluid phase
+  double stretch = 1;      // 1/e: wire bytes per payload byte (docs/model/70-engines.md)
+  int loads = -1;          // row of Problem::loads
+  double sm_share = 0;     // share of each member GPU's SMs during the fluid phase
+  bool instant = false;    // one rank or no bytes: takes no time
+  const Op* op = nullptr;  // for the message-level mode
 };
 
 struct FoldedRank {
@@ -47,8 +47,8 @@ struct FoldedRank {
 struct FoldedGroup {
   int job = 0;
   CommId communicator;
-  int representative = 0;  // group of the communicator
-  int members = 1;         // groups in the class
+  int representative = 0;          // group of the communicator
+  int members = 1;                 // groups in the class
   std::vector<RankClassId> ranks;  // classes of its members, each once
   Lane lane;                       // collectives that the group takes part in
   std::vector<int> cost_of;        // by op of the job: index into Problem::costs, or -1

@@ -64,8 +64,7 @@ class Builder {
   }
 
   [[nodiscard]] GroupClassId group_class(std::size_t j, std::size_t communicator, int group) const {
-    const std::size_t number =
-        all_.first_group[j][communicator] + static_cast<std::size_t>(group);
+    const std::size_t number = all_.first_group[j][communicator] + static_cast<std::size_t>(group);
     return GroupClassId(partition_.group_class[number]);
   }
 
@@ -149,8 +148,8 @@ class Builder {
       return op.collective && op.collective->communicator == folded.communicator &&
              whole_group(job, op, members);
     });
-    const auto shape = static_cast<std::size_t>(
-        table.shape_of[static_cast<std::size_t>(folded.representative)]);
+    const auto shape =
+        static_cast<std::size_t>(table.shape_of[static_cast<std::size_t>(folded.representative)]);
     for (std::size_t o = 0; o < job.schedule->ops.size(); ++o) {
       const Op& op = job.schedule->ops[o];
       const bool mine = op.collective && op.collective->communicator == folded.communicator;
@@ -177,8 +176,8 @@ class Builder {
       return result;
     }
     result.flow = flow;
-    result.stretch = std::max(1.0, bottleneck(pattern, folded.representative) /
-                                       (flow / estimate.fluid).value());
+    result.stretch =
+        std::max(1.0, bottleneck(pattern, folded.representative) / (flow / estimate.fluid).value());
     result.loads = row(j, traffic.pattern, folded);
     return result;
   }
@@ -187,8 +186,8 @@ class Builder {
   [[nodiscard]] double bottleneck(const TrafficPattern& pattern, int group) const {
     double rate = std::numeric_limits<double>::infinity();
     for (const LinkLoad& load : pattern.loads_of(group))
-      rate = std::min(rate,
-                      all_.network->links()[load.link.position()].capacity.value() / load.load);
+      rate =
+          std::min(rate, all_.network->links()[load.link.position()].capacity.value() / load.load);
     return rate;
   }
 
@@ -203,8 +202,8 @@ class Builder {
   void fill_rows(std::size_t j, const TrafficPattern& pattern, std::map<int, int>& rows) {
     const auto c = pattern.communicator.position();
     for (int g = 0; g < all_.jobs[j].tables[c].groups(); ++g) {
-      const auto [entry, is_new] = rows.try_emplace(group_class(j, c, g).index,
-                                                    static_cast<int>(problem_.loads.size()));
+      const auto [entry, is_new] =
+          rows.try_emplace(group_class(j, c, g).index, static_cast<int>(problem_.loads.size()));
       if (is_new) problem_.loads.emplace_back();
       auto& loads = problem_.loads[static_cast<std::size_t>(entry->second)];
       for (const LinkLoad& load : pattern.loads_of(g))
@@ -231,8 +230,8 @@ class Builder {
   const Unfolded& all_;
   const Partition& partition_;
   Problem problem_;
-  std::vector<char> representative_;             // by link
-  std::map<int, std::map<int, int>> rows_;       // of the current job: pattern, group class
+  std::vector<char> representative_;        // by link
+  std::map<int, std::map<int, int>> rows_;  // of the current job: pattern, group class
 };
 
 }  // namespace

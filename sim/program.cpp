@@ -22,12 +22,11 @@ Program::Program(const Schedule& schedule) : sites_(schedule.ops.size()) {
 }
 
 OpId Program::op_at(const Instance& instance) const {
-  return ops_[static_cast<std::size_t>(instance.block)][static_cast<std::size_t>(instance.position)];
+  return ops_[static_cast<std::size_t>(instance.block)]
+             [static_cast<std::size_t>(instance.position)];
 }
 
-std::int64_t Program::repeat(int block) const {
-  return repeats_[static_cast<std::size_t>(block)];
-}
+std::int64_t Program::repeat(int block) const { return repeats_[static_cast<std::size_t>(block)]; }
 
 std::int64_t Program::runs_per_step(OpId op) const {
   std::int64_t runs = 0;

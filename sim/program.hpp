@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Program order: the endless sequence of op instances of a schedule (blocks in order, each repeated,
-// the whole once per step), and the rule that says which instance a dependency means.
+// Program order: the endless sequence of op instances of a schedule (blocks in order, each
+// repeated, the whole once per step), and the rule that says which instance a dependency means.
 #pragma once
 #include <cstdint>
 #include <optional>

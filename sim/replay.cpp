@@ -32,8 +32,7 @@ std::vector<Seconds> step_ends(const Schedule& schedule, const ReplayResult& res
   const auto computes = [&](const OpRecord& record) {
     return schedule.streams[schedule.op(record.op).stream.position()].compute;
   };
-  const bool any =
-      std::any_of(result.records.begin(), result.records.end(), computes);
+  const bool any = std::any_of(result.records.begin(), result.records.end(), computes);
   std::vector<Seconds> ends(static_cast<std::size_t>(steps));
   for (const OpRecord& record : result.records) {
     if (any && !computes(record)) continue;
@@ -80,12 +79,13 @@ ReplayResult replay(const ReplayInput& input, const ReplayOptions& asked) {
   const Partition partition =
       options.folded ? coarsest_partition(unfolded) : trivial_partition(unfolded);
   const Problem problem = build_problem(input, unfolded, partition);
-  ReplayResult result = options.engine == EngineKind::fluid
-                            ? run_fluid(input, problem, options)
-                            : run_simgrid(input, problem, options);
+  ReplayResult result = options.engine == EngineKind::fluid ? run_fluid(input, problem, options)
+                                                            : run_simgrid(input, problem, options);
   set_period(input.schedule, options.steps, result);
   for (const FoldedRank& rank : problem.ranks)
     if (rank.job == 0) result.rank_classes.push_back({rank.representative, rank.members});
+  result.class_of_rank.assign(partition.rank_class.begin(),
+                              partition.rank_class.begin() + input.schedule.world);
   result.links = link_use(problem, result);
   result.link_classes = partition.link_classes;
   result.range = problem.range;

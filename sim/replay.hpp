@@ -90,7 +90,8 @@ struct ReplayResult {
   std::vector<OpRecord> records;  // all replayed instances, in order of start
   std::vector<SkippedRepetitions> skipped;
   std::vector<RankClass> rank_classes;
-  std::vector<LinkUse> links;  // those that carry anything
+  std::vector<int> class_of_rank;  // by rank: position in rank_classes
+  std::vector<LinkUse> links;      // those that carry anything
   int link_classes = 0;
   std::int64_t events = 0;  // engine iterations (a measure of cost)
   bool repeats_folded = false;

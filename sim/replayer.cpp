@@ -180,8 +180,7 @@ void Replayer::finish_lane(LaneState& state) {
     records_.push_back({job.program.op_at(state.at), rank.representative, state.at.step,
                         state.at.block, state.at.repetition, state.ready, state.start, now()});
   state.wait = Wait::dependencies;
-  const auto next =
-      job.program.next(rank.lanes[static_cast<std::size_t>(state.stream)], state.at);
+  const auto next = job.program.next(rank.lanes[static_cast<std::size_t>(state.stream)], state.at);
   if (rank.job == 0 && next->step >= options_.steps) {
     state.wait = Wait::ended;
     --main_lanes_left_;

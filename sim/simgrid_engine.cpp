@@ -8,13 +8,13 @@
 #include "sim/simgrid_engine.hpp"
 
 #include <fmt/format.h>
-#include <simgrid/kernel/Timer.hpp>
-#include <simgrid/s4u.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cassert>
 #include <map>
+#include <simgrid/kernel/Timer.hpp>
+#include <simgrid/s4u.hpp>
 
 namespace amsp {
 namespace {
@@ -34,8 +34,7 @@ class SimgridEngine final : public Engine {
   explicit SimgridEngine(const Problem& problem)
       : problem_(problem), ranks_(problem.ranks.size()), carried_(problem.links.size()) {
     std::array<std::string, 5> arguments{"amsp", "--log=root.thres:critical",
-                                         "--cfg=host/model:ptask_L07",
-                                         "--cfg=surf/precision:1e-12",
+                                         "--cfg=host/model:ptask_L07", "--cfg=surf/precision:1e-12",
                                          "--cfg=maxmin/precision:1e-12"};
     std::array<char*, 6> argv{};
     for (std::size_t i = 0; i < arguments.size(); ++i) argv[i] = arguments[i].data();
@@ -80,7 +79,8 @@ class SimgridEngine final : public Engine {
     int place = -1;  // rank or group class
     const CollectiveCost* cost = nullptr;
     double stretch = 1;
-    double left = 0;  // seconds of computation at the start of `exec`
+    double left = 0;  // seconds of computation at the start of `exec`, which runs at `pace`
+    double pace = 1;
     sg::ExecPtr exec;
   };
   struct RankState {
@@ -98,9 +98,10 @@ class SimgridEngine final : public Engine {
     gpus->seal();
     std::vector<sg::Link*> links;
     for (std::size_t l = 0; l < problem_.links.size(); ++l)
-      links.push_back(root->create_link(fmt::format("link{}", l), problem_.links[l].capacity.value())
-                          ->set_latency(0)
-                          ->seal());
+      links.push_back(
+          root->create_link(fmt::format("link{}", l), problem_.links[l].capacity.value())
+              ->set_latency(0)
+              ->seal());
     flows_.resize(problem_.loads.size());
     std::vector<char> built(problem_.loads.size());
     for (std::size_t g = 0; g < problem_.groups.size(); ++g) {
@@ -159,28 +160,53 @@ class SimgridEngine final : public Engine {
     exec->start();
   }
 
+  // SimGrid still uses an activity after it said that it is complete (in the next round of the
+  // maestro, for a cancelled one): it is kept until the clock has moved twice.
+  void retire(Task& task) {
+    const double clock = sg::Engine::get_clock();
+    if (clock > retired_at_) {
+      retired_before_.swap(retired_);
+      retired_.clear();
+    }
+    retired_at_ = clock;
+    retired_.push_back(std::move(task.exec));
+    task.exec = nullptr;
+  }
+
   void execute(int id) {
-    const Task& task = tasks_[static_cast<std::size_t>(id)];
+    Task& task = tasks_[static_cast<std::size_t>(id)];
+    task.pace = pace(task.place);
     const sg::ExecPtr exec = sg::Exec::init();
-    exec->set_flops_amount(task.left * host_speed / pace(task.place));
+    exec->set_flops_amount(task.left * host_speed / task.pace);
     exec->set_host(ranks_[static_cast<std::size_t>(task.place)].host);
     start(id, exec);
   }
 
-  // SimGrid cannot change the speed of one task: what is left starts anew at the new pace. `change`
-  // alters who holds SMs.
-  template <class Change>
-  void repace(int rank, const Change& change) {
-    const std::vector<int> computing = ranks_[static_cast<std::size_t>(rank)].computing;
-    for (const int id : computing) {
-      Task& task = tasks_[static_cast<std::size_t>(id)];
-      const sg::ExecPtr exec = task.exec;
-      task.left = exec->get_remaining() / host_speed * pace(rank);
-      task.exec = nullptr;  // its completion is not one of the task
-      exec->cancel();
+  // Who holds SMs of a rank's GPU has changed. SimGrid cannot change the speed of one task: what is
+  // left starts anew at the new pace. In a timer, because a task that is cancelled in a completion
+  // keeps its share of the host until the clock moves.
+  void repace_later(int rank) {
+    if (to_repace_.empty())
+      simgrid::kernel::timer::Timer::set(sg::Engine::get_clock(), [this] { repace(); });
+    to_repace_.push_back(rank);
+  }
+
+  void repace() {
+    std::vector<int> ranks;
+    ranks.swap(to_repace_);
+    std::sort(ranks.begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    for (const int rank : ranks) {
+      for (const int id : ranks_[static_cast<std::size_t>(rank)].computing) {
+        Task& task = tasks_[static_cast<std::size_t>(id)];
+        if (task.pace == pace(rank)) continue;
+        const sg::ExecPtr exec = task.exec;
+        task.left *= exec->get_remaining();  // ptask_L07 counts in shares of the task
+        retire(task);                        // its completion is not one of the task
+        exec->cancel();
+        execute(id);
+      }
     }
-    change();
-    for (const int id : computing) execute(id);
   }
 
   void after_latency(TaskId id) {
@@ -203,30 +229,30 @@ class SimgridEngine final : public Engine {
     exec->set_hosts(flow.hosts);
     start(id.index, exec);
     const GroupClassId group(task.place);
-    for (const RankClassId rank : problem_.groups[group.position()].ranks)
-      repace(rank.index, [&] {
-        ranks_[rank.position()].held.emplace_back(group.index, task.cost->sm_share);
-      });
+    for (const RankClassId rank : problem_.groups[group.position()].ranks) {
+      ranks_[rank.position()].held.emplace_back(group.index, task.cost->sm_share);
+      repace_later(rank.index);
+    }
   }
 
   void end_fluid(const Task& task) {
     for (const ClassLoad& load : problem_.loads[static_cast<std::size_t>(task.cost->loads)])
       carried_[load.link.position()] += task.cost->flow * load.load;
     const GroupClassId group(task.place);
-    for (const RankClassId rank : problem_.groups[group.position()].ranks)
-      repace(rank.index, [&] {
-        auto& held = ranks_[rank.position()].held;
-        held.erase(std::find_if(held.begin(), held.end(),
-                                [&](const auto& entry) { return entry.first == group.index; }));
-      });
+    for (const RankClassId rank : problem_.groups[group.position()].ranks) {
+      auto& held = ranks_[rank.position()].held;
+      held.erase(std::find_if(held.begin(), held.end(),
+                              [&](const auto& entry) { return entry.first == group.index; }));
+      repace_later(rank.index);
+    }
   }
 
   void completed(const sg::Activity& activity) {
     const auto id = static_cast<int>(reinterpret_cast<std::intptr_t>(
         const_cast<sg::Exec&>(static_cast<const sg::Exec&>(activity)).get_data<void>()));
     Task& task = tasks_[static_cast<std::size_t>(id)];
-    if (task.exec.get() != &activity) return;  // started anew
-    task.exec = nullptr;
+    if (task.exec.get() != &activity) return;  // cancelled, and started anew
+    retire(task);
     if (task.cost) {
       end_fluid(task);
     } else {
@@ -247,6 +273,9 @@ class SimgridEngine final : public Engine {
   std::vector<Task> tasks_;
   std::vector<FlowHosts> flows_;  // by row of loads
   std::vector<Bytes> carried_;
+  std::vector<sg::ExecPtr> retired_, retired_before_;
+  double retired_at_ = 0;
+  std::vector<int> to_repace_;  // ranks
   const Finished* finished_ = nullptr;
   std::int64_t events_ = 0;
 };

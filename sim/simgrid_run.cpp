@@ -38,9 +38,7 @@ class PipeWriter {
     write(&count, sizeof count);
     write(values.data(), values.size() * sizeof(T));
   }
-  void text(const std::string& value) const {
-    list(std::vector<char>(value.begin(), value.end()));
-  }
+  void text(const std::string& value) const { list(std::vector<char>(value.begin(), value.end())); }
 
  private:
   int file_;

@@ -66,8 +66,8 @@ class Builder {
       if (pattern.communicator != part.communicator || pattern.kind != part.kind ||
           pattern.root != part.root || pattern.algorithm != &algorithm)
         continue;
-      const Traffic traffic = algorithm.traffic(part.kind, part.bytes, groups.gpus_of(group),
-                                                part.root, network_);
+      const Traffic traffic =
+          algorithm.traffic(part.kind, part.bytes, groups.gpus_of(group), part.root, network_);
       if (in_proportion(traffic, part.bytes, pattern, group)) return static_cast<int>(p);
     }
     table_.patterns.push_back(new_pattern(part, algorithm));
@@ -75,8 +75,8 @@ class Builder {
   }
 
   TrafficPattern new_pattern(const CollectivePart& part, const CollectiveAlgorithm& algorithm) {
-    TrafficPattern pattern{part.communicator, part.kind, part.root, &algorithm, part.bytes, {0},
-                           {},                {}};
+    TrafficPattern pattern{part.communicator, part.kind, part.root, &algorithm,
+                           part.bytes,        {0},       {},        {}};
     const GroupTable& groups = job_.tables[part.communicator.position()];
     for (int g = 0; g < groups.groups(); ++g) {
       Bytes flow;

@@ -18,7 +18,7 @@ struct TrafficPattern {
   CollectiveKind kind;
   int root;
   const CollectiveAlgorithm* algorithm;
-  Bytes size;                    // that it was computed for
+  Bytes size;                      // that it was computed for
   std::vector<std::size_t> first;  // loads of group g: [first[g], first[g + 1])
   std::vector<LinkLoad> loads;
   std::vector<Bytes> flow;  // by group

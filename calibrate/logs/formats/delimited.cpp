@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// CSV and TSV: a title line whose columns name a size and a time or bandwidth with their units,
+// then one record a line. A file may hold several such tables with text between them.
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "base/error.hpp"
+#include "calibrate/logs/log_format.hpp"
+#include "calibrate/logs/table_cells.hpp"
+
+namespace amsp {
+namespace {
+
+constexpr std::size_t kMostColumns = 64;
+
+// Cells of a line; "quoted, cells" keep their separators.
+std::vector<std::string_view> split_cells(std::string_view line, char separator) {
+  std::vector<std::string_view> cells;
+  std::size_t begin = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i <= line.size() && cells.size() < kMostColumns; ++i) {
+    if (i < line.size() && line[i] == '"') quoted = !quoted;
+    if (i < line.size() && (quoted || line[i] != separator)) continue;
+    std::string_view cell = trim(line.substr(begin, i - begin));
+    if (cell.size() >= 2 && cell.front() == '"' && cell.back() == '"')
+      cell = cell.substr(1, cell.size() - 2);
+    cells.push_back(cell);
+    begin = i + 1;
+  }
+  return cells;
+}
+
+std::vector<CellColumn> title_columns(std::string_view line, char separator) {
+  std::vector<CellColumn> columns;
+  std::set<Meaning> seen;
+  for (const std::string_view cell : split_cells(line, separator)) {
+    CellColumn column = parse_column_title(cell);
+    const bool timing = column.meaning == Meaning::time || column.meaning == Meaning::algbw ||
+                        column.meaning == Meaning::busbw || column.meaning == Meaning::wrong;
+    // time,algbw,busbw,…,time,algbw,busbw: the second is in place, as in nccl-tests' own table.
+    if (timing && !seen.insert(column.meaning).second) column.in_place = true;
+    columns.push_back(std::move(column));
+  }
+  return columns;
+}
+
+struct TitleLine {
+  char separator;
+  std::vector<CellColumn> columns;
+};
+
+std::optional<TitleLine> parse_title_line(std::string_view line) {
+  for (const char separator : {',', '\t', ';'}) {
+    const auto marks = std::count(line.begin(), line.end(), separator);
+    if (marks < 1 || marks >= static_cast<std::ptrdiff_t>(kMostColumns)) continue;
+    std::vector<CellColumn> columns = title_columns(line, separator);
+    if (separator == '\t' && parse_table_header(line)) continue;  // nccl-tests' table with tabs
+    if (RecordTable::usable(columns)) return TitleLine{separator, std::move(columns)};
+  }
+  return std::nullopt;
+}
+
+bool is_unit_line(const std::vector<std::string_view>& cells) {
+  return std::all_of(cells.begin(), cells.end(), [](std::string_view cell) {
+    return cell.empty() || (cell.front() == '(' && cell.back() == ')');
+  });
+}
+
+// A time without a unit cannot be read, unless an algbw beside it tells; a bandwidth is in GB/s by
+// nccl-tests' convention.
+bool lacks_unit(const std::vector<CellColumn>& columns, std::string& title) {
+  for (const CellColumn& column : columns)
+    if (column.meaning == Meaning::algbw) return false;
+  for (const CellColumn& column : columns)
+    if (column.meaning == Meaning::time && !column.unit_stated) {
+      title = column.title;
+      return true;
+    }
+  return false;
+}
+
+std::string_view without_ending(std::string_view line) {
+  while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
+  if (line.compare(0, 3, "\xef\xbb\xbf") == 0) line.remove_prefix(3);
+  return line;
+}
+
+bool may_be_delimited(std::string_view content) {
+  LineReader lines(content);
+  LogLine line;
+  for (int i = 0; i < 2000 && lines.next(line); ++i)
+    if (line.raw.size() < 4096 && parse_title_line(without_ending(line.raw))) return true;
+  return false;
+}
+
+std::vector<MeasuredRun> read_delimited(std::string_view content, std::string_view name) {
+  const std::string stem = std::filesystem::path(name).stem().string();
+  std::vector<MeasuredRun> runs;
+  std::optional<TitleLine> title;
+  std::optional<RecordTable> table;
+  std::string heading;
+  RunFacts facts;
+  std::string cleaned;
+  const auto close = [&] {
+    if (!table) return;
+    for (MeasuredRun& run : table->finish(facts, stem)) runs.push_back(std::move(run));
+    table.reset();
+  };
+  LineReader lines(content);
+  for (LogLine line; lines.next(line);) {
+    const std::string_view text = without_ending(line.raw.substr(0, 4096));
+    if (trim(text).empty()) continue;
+    if (auto next = parse_title_line(text)) {
+      close();
+      title = std::move(next);
+      std::string unitless;
+      if (lacks_unit(title->columns, unitless))
+        throw InputError({std::string(name), "line " + std::to_string(line.number)},
+                         "column \"" + unitless + "\" has no unit; write e.g. " + unitless +
+                             "_us or " + unitless + "_s");
+      MeasuredRun base;
+      base.format = title->separator == '\t' ? "tsv" : "csv";
+      base.variant = heading;
+      table.emplace(title->columns, std::move(base));
+      heading.clear();
+      continue;
+    }
+    if (table) {
+      const auto cells = split_cells(text, title->separator);
+      if (is_unit_line(cells)) continue;
+      if (cells.size() == title->columns.size()) {
+        table->take({line.number, cells});
+        continue;
+      }
+      if (cells.size() > 1) {
+        table->refuse(line.number, text,
+                      std::to_string(cells.size()) + " cells where the table has " +
+                          std::to_string(title->columns.size()) + " columns");
+        continue;
+      }
+      close();
+    }
+    heading = printable(trim(text));
+    if (!heading.empty() && heading.back() == ':') heading.pop_back();
+    clean_line(line.raw, cleaned);
+    take_fact_line(cleaned, line.number, facts);
+  }
+  close();
+  return runs;
+}
+
+}  // namespace
+
+LogFormat log_format_delimited() {
+  return {"csv", "CSV or TSV with titles such as collective,gpus,message_bytes,time_s", 30,
+          may_be_delimited, read_delimited};
+}
+
+}  // namespace amsp

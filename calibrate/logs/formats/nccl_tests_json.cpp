@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JSON of nccl-tests (-J, JSON_FILE_VERSION 1 to 3 of its util.cu): one object with args, env,
+// config.devices, results, average_bus_bandwidth. Booleans and some numbers are strings there.
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/error.hpp"
+#include "base/json_value.hpp"
+#include "calibrate/logs/json_numbers.hpp"
+#include "calibrate/logs/log_format.hpp"
+#include "calibrate/logs/log_names.hpp"
+#include "calibrate/logs/raw_run.hpp"
+
+namespace amsp {
+namespace {
+
+std::string text_of(const JsonValue& object, std::string_view key) {
+  const auto value = object.find(key);
+  return value && value->is_string() ? value->as_string() : "";
+}
+
+std::optional<int> small_integer(const JsonValue& object, std::string_view key) {
+  const auto number = json_number(object, key);
+  if (!number || number->value < 0 || number->value > 1e7) return std::nullopt;
+  return static_cast<int>(number->value);
+}
+
+void read_half(const JsonValue& result, std::string_view key, MeasuredTiming& timing,
+               PrintedTiming& printed, bool& cpu_time) {
+  const auto half = result.find(key);
+  if (!half || !half->is_object()) return;
+  printed.time = json_number(*half, "time");
+  if (!printed.time) {
+    printed.time = json_number(*half, "cpu_time");
+    cpu_time = cpu_time || printed.time;
+  }
+  printed.algbw = json_number(*half, "alg_bw");
+  printed.busbw = json_number(*half, "bus_bw");
+  if (printed.time) timing.time = microseconds(printed.time->value);
+  if (printed.algbw) timing.algbw = gigabytes_per_second(printed.algbw->value);
+  if (printed.busbw) timing.busbw = gigabytes_per_second(printed.busbw->value);
+  if (const auto wrong = json_number(*half, "nwrong")) timing.wrong = wrong->value;
+}
+
+void read_result(const JsonValue& result, std::size_t line, RawRun& raw) {
+  ParsedRow parsed;
+  parsed.row.line = line;
+  const auto size = json_number(result, "size");
+  const auto count = json_number(result, "count");
+  if (!size || size->value < 0 || size->value > 9e15) {
+    raw.run.refused.push_back({line, printable(result.dump()), "no size"});
+    return;
+  }
+  parsed.row.bytes = Bytes(size->value);
+  if (count && count->value >= 0 && count->value < 9e15)
+    parsed.row.count = static_cast<std::int64_t>(count->value);
+  parsed.row.dtype_text = printable(text_of(result, "type"));
+  parsed.row.dtype = log_dtype(parsed.row.dtype_text);
+  parsed.row.redop = to_lower(printable(text_of(result, "redop")));
+  if (const auto root = small_integer(result, "root")) parsed.row.root = root;
+  read_half(result, "out_of_place", parsed.row.out_of_place, parsed.out_of_place, raw.run.cpu_time);
+  read_half(result, "in_place", parsed.row.in_place, parsed.in_place, raw.run.cpu_time);
+  if (!parsed.out_of_place.time && !parsed.in_place.time)
+    raw.run.refused.push_back({line, printable(result.dump()), "no time"});
+  else
+    raw.rows.push_back(std::move(parsed));
+  if (raw.facts.stated_test.empty()) raw.facts.stated_test = text_of(result, "experiment_name");
+}
+
+void read_devices(const JsonValue& holder, RunFacts& facts) {
+  const auto devices = holder.find("devices");
+  if (!devices || !devices->is_array()) return;
+  for (const JsonValue& device : devices->items()) {
+    if (!device.is_object()) continue;
+    DeviceLine line;
+    line.rank = small_integer(device, "rank").value_or(0);
+    line.group = small_integer(device, "group").value_or(0);
+    line.host = text_of(device, "hostname");
+    line.device = small_integer(device, "device");
+    line.name = printable(trim(text_of(device, "device_info")));
+    take_device(std::move(line), facts);
+  }
+}
+
+void read_facts(const JsonValue& root, RawRun& raw) {
+  RunFacts& facts = raw.facts;
+  if (const auto version = json_number(root, "nccl_version"))
+    facts.header_version = version_of_code(static_cast<long long>(version->value));
+  facts.library = "NCCL";
+  for (const std::string_view list : {"args", "env"})
+    if (const auto words = root.find(list); words && words->is_array())
+      for (const JsonValue& word : words->items())
+        if (word.is_string()) take_fact_line(word.as_string(), 0, facts);
+  if (const auto config = root.find("config"); config && config->is_object()) {
+    facts.threads = small_integer(*config, "nthreads");
+    facts.gpus_a_process = small_integer(*config, "ngpus");
+    read_devices(*config, facts);
+  }
+  if (facts.devices.empty()) read_devices(root, facts);
+  if (const auto bounds = root.find("out_of_bounds"); bounds && bounds->is_object())
+    if (const auto count = json_number(*bounds, "count"))
+      raw.run.out_of_bounds = static_cast<std::int64_t>(count->value);
+  if (const auto average = root.find("average_bus_bandwidth"); average && average->is_object())
+    if (const auto rate = json_number(*average, "bandwidth"))
+      raw.run.avg_busbw = gigabytes_per_second(rate->value);
+  if (const auto errors = root.find("errors"); errors && errors->is_array())
+    for (const JsonValue& error : errors->items())
+      if (error.is_string() && !error.as_string().empty() && facts.failure.empty())
+        facts.failure = printable(error.as_string());
+}
+
+// A file whose writer was killed: up to the last complete result.
+std::optional<JsonValue> parse_cut(std::string_view content, std::string_view name) {
+  const std::size_t last = content.rfind("{\"size\"");
+  if (last == std::string_view::npos) return std::nullopt;
+  const std::size_t end = content.rfind('}', last);
+  if (end == std::string_view::npos || content.rfind("\"results\"", end) == std::string_view::npos)
+    return std::nullopt;
+  try {
+    return JsonValue::parse_text(std::string(content.substr(0, end + 1)) + "]}", name);
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
+bool may_be_json(std::string_view content) {
+  const std::size_t first = content.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  return first != std::string_view::npos && content[first] == '{' &&
+         contains(content, "\"results\"");
+}
+
+std::vector<MeasuredRun> read_json(std::string_view content, std::string_view name) {
+  RawRun raw;
+  raw.run.format = "nccl-tests-json";
+  raw.unit_stated = true;
+  std::optional<JsonValue> root;
+  try {
+    root = JsonValue::parse_text(content, name);
+  } catch (const InputError& error) {
+    root = parse_cut(content, name);
+    if (!root) throw;
+    raw.run.notes.emplace_back("the file is cut short; the complete results were taken");
+  }
+  const auto results = root->find("results");
+  if (!results || !results->is_array()) return {};
+  const std::vector<std::size_t> lines = lines_of_key(content, "\"size\"");
+  std::size_t index = 0;
+  for (const JsonValue& result : results->items()) {
+    if (!result.is_object()) continue;
+    read_result(result, index < lines.size() ? lines[index] : 1, raw);
+    ++index;
+  }
+  read_facts(*root, raw);
+  raw.run.first_line = 1;
+  raw.run.last_line = lines.empty() ? 1 : lines.back();
+  return {finish_run(std::move(raw), std::filesystem::path(name).stem().string())};
+}
+
+}  // namespace
+
+LogFormat log_format_nccl_tests_json() {
+  return {"nccl-tests-json", "the JSON that nccl-tests writes with -J", 10, may_be_json, read_json};
+}
+
+}  // namespace amsp

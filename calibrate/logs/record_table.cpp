@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "calibrate/logs/log_names.hpp"
+#include "calibrate/logs/table_cells.hpp"
+
+namespace amsp {
+namespace {
+
+constexpr std::size_t kMostRefused = 1000;
+
+std::optional<int> count_cell(std::string_view cell) {
+  const auto value = parse_whole_number(trim(cell));
+  if (!value || *value < 1 || *value > 10'000'000) return std::nullopt;
+  return static_cast<int>(*value);
+}
+
+bool is_in_place(std::string_view cell) {
+  const std::string word = to_lower(trim(cell).substr(0, 12));
+  return word == "1" || word == "true" || word == "yes" || word == "in_place" ||
+         word == "in-place" || word == "ip";
+}
+
+void set_time(PrintedNumber number, MeasuredTiming& timing, PrintedTiming& printed) {
+  printed.time = number;
+  timing.time = microseconds(number.value);
+}
+
+bool any(const PrintedTiming& timing) { return timing.time || timing.algbw || timing.busbw; }
+
+}  // namespace
+
+bool RecordTable::usable(const std::vector<CellColumn>& columns) {
+  const auto has = [&](Meaning meaning) {
+    return std::any_of(columns.begin(), columns.end(),
+                       [&](const CellColumn& column) { return column.meaning == meaning; });
+  };
+  return has(Meaning::size) && (has(Meaning::time) || has(Meaning::busbw) || has(Meaning::algbw));
+}
+
+RecordTable::Group& RecordTable::group_for(const std::string& key) {
+  const auto found = latest_.find(key);
+  if (found != latest_.end()) return groups_[found->second];
+  latest_[key] = groups_.size();
+  groups_.push_back({key, {}, {}});
+  return groups_.back();
+}
+
+// The cells that describe the run; they are its key.
+bool RecordTable::fill_run(const CellRecord& record, MeasuredRun& run, std::string& key,
+                           std::string& reason) {
+  for (std::size_t i = 0; i < columns_.size() && i < record.cells.size(); ++i) {
+    const std::string_view cell = trim(record.cells[i]);
+    switch (columns_[i].meaning) {
+      case Meaning::collective:
+        run.collective_text = printable(cell);
+        run.collective = collective_named(cell);
+        break;
+      case Meaning::ranks:
+      case Meaning::nodes:
+      case Meaning::ranks_per_node:
+      case Meaning::nics_per_node: {
+        if (cell.empty()) break;
+        const auto number = count_cell(cell);
+        if (!number) {
+          reason = "\"" + printable(cell) + "\" is not a number of " + columns_[i].title;
+          return false;
+        }
+        if (columns_[i].meaning == Meaning::ranks) run.nranks = number;
+        if (columns_[i].meaning == Meaning::nodes) run.nnodes = number;
+        if (columns_[i].meaning == Meaning::ranks_per_node) run.gpus_per_node = number;
+        if (columns_[i].meaning == Meaning::nics_per_node) run.nics_per_node = number;
+        break;
+      }
+      case Meaning::gpu:
+        run.gpu = printable(cell);
+        break;
+      case Meaning::version:
+        run.nccl_version = printable(cell);
+        break;
+      case Meaning::variant:
+        if (!cell.empty()) run.variant = columns_[i].title + " " + printable(cell);
+        if (columns_[i].title == "variant") run.variant = printable(cell);
+        break;
+      default:
+        continue;
+    }
+    key += std::string(cell.substr(0, 80)) + '\n';
+  }
+  if (!run.nnodes && run.nranks && run.gpus_per_node && *run.nranks % *run.gpus_per_node == 0)
+    run.nnodes = *run.nranks / *run.gpus_per_node;
+  return true;
+}
+
+bool RecordTable::fill_row(const CellRecord& record, ParsedRow& parsed, std::string& reason) {
+  MeasuredRow& row = parsed.row;
+  row.line = record.line;
+  bool sized = false;
+  bool in_place = false;
+  for (std::size_t i = 0; i < columns_.size() && i < record.cells.size(); ++i)
+    if (columns_[i].meaning == Meaning::place) in_place = is_in_place(record.cells[i]);
+  for (std::size_t i = 0; i < columns_.size() && i < record.cells.size(); ++i) {
+    const CellColumn& column = columns_[i];
+    const std::string_view cell = trim(record.cells[i]);
+    const bool second = in_place || column.in_place;
+    MeasuredTiming& timing = second ? row.in_place : row.out_of_place;
+    PrintedTiming& printed = second ? parsed.in_place : parsed.out_of_place;
+    const auto value = parse_value_cell(cell, column.unit);
+    switch (column.meaning) {
+      case Meaning::size:
+        if (const auto bytes = parse_size_cell(cell, column.unit)) {
+          row.bytes = *bytes;
+          sized = true;
+        }
+        break;
+      case Meaning::count:
+        row.count = parse_whole_number(cell);
+        break;
+      case Meaning::dtype:
+        row.dtype_text = printable(cell);
+        row.dtype = log_dtype(cell);
+        break;
+      case Meaning::redop:
+        row.redop = to_lower(printable(cell));
+        break;
+      case Meaning::root:
+        if (const auto root = parse_whole_number(cell); root && *root < 10'000'000)
+          row.root = static_cast<int>(*root);
+        break;
+      case Meaning::time:
+        if (value) set_time(*value, timing, printed);
+        break;
+      case Meaning::algbw:
+        printed.algbw = value;
+        if (value) timing.algbw = gigabytes_per_second(value->value);
+        break;
+      case Meaning::busbw:
+        printed.busbw = value;
+        if (value) timing.busbw = gigabytes_per_second(value->value);
+        break;
+      case Meaning::wrong:
+        if (const auto wrong = parse_printed_number(cell)) timing.wrong = wrong->value;
+        break;
+      case Meaning::algorithm:
+        row.algorithm = cell.empty() ? "" : algorithm_name(cell);
+        break;
+      case Meaning::protocol:
+        row.protocol = cell.empty() ? "" : protocol_name(cell);
+        break;
+      case Meaning::channels:
+        row.channels = count_cell(cell);
+        break;
+      default:
+        break;
+    }
+  }
+  if (!sized)
+    reason = "no size";
+  else if (!any(parsed.out_of_place) && !any(parsed.in_place))
+    reason = "no time and no bandwidth";
+  return reason.empty();
+}
+
+// Two records of one size, one for each place, are the halves of a row.
+void RecordTable::merge(Group& group, ParsedRow parsed, const MeasuredRun& facts) {
+  const auto before = group.rows_by_size.find(parsed.row.bytes.value());
+  if (before != group.rows_by_size.end()) {
+    ParsedRow& row = group.raw.rows[before->second];
+    const bool second = any(parsed.in_place);
+    if (second != any(row.in_place) && any(parsed.out_of_place) != any(row.out_of_place)) {
+      if (second) {
+        row.in_place = parsed.in_place;
+        row.row.in_place = parsed.row.in_place;
+      } else {
+        row.out_of_place = parsed.out_of_place;
+        row.row.out_of_place = parsed.row.out_of_place;
+      }
+      return;
+    }
+    // The same measurement again: another repetition or another machine, so another run.
+    latest_.erase(group.key);
+    Group& next = group_for(group.key);
+    next.raw.run = facts;
+    next.rows_by_size[parsed.row.bytes.value()] = 0;
+    next.raw.rows.push_back(std::move(parsed));
+    return;
+  }
+  group.rows_by_size[parsed.row.bytes.value()] = group.raw.rows.size();
+  group.raw.rows.push_back(std::move(parsed));
+}
+
+void RecordTable::take(const CellRecord& record) {
+  std::string key, reason;
+  MeasuredRun facts = base_;
+  ParsedRow parsed;
+  if (!fill_run(record, facts, key, reason) || !fill_row(record, parsed, reason)) {
+    std::string text;
+    for (const std::string_view cell : record.cells)
+      text += (text.empty() ? "" : " ") + std::string(cell.substr(0, 40));
+    refuse(record.line, text, reason);
+    return;
+  }
+  Group& group = group_for(key);
+  if (group.raw.rows.empty()) group.raw.run = facts;
+  merge(group, std::move(parsed), facts);
+}
+
+void RecordTable::refuse(std::size_t line, std::string_view text, std::string reason) {
+  if (refused_.size() < kMostRefused)
+    refused_.push_back({line, printable(text), std::move(reason)});
+}
+
+std::vector<MeasuredRun> RecordTable::finish(const RunFacts& facts, std::string_view stem) {
+  std::vector<MeasuredRun> runs;
+  for (Group& group : groups_) {
+    if (group.raw.rows.empty()) continue;
+    group.raw.facts = facts;
+    group.raw.unit_stated =
+        std::all_of(columns_.begin(), columns_.end(), [](const CellColumn& column) {
+          return column.meaning != Meaning::time || column.unit_stated;
+        });
+    group.raw.run.first_line = group.raw.rows.front().row.line;
+    group.raw.run.last_line = group.raw.rows.back().row.line;
+    runs.push_back(finish_run(std::move(group.raw), stem));
+  }
+  if (!runs.empty())
+    runs.front().refused.insert(runs.front().refused.end(), refused_.begin(), refused_.end());
+  return runs;
+}
+
+}  // namespace amsp

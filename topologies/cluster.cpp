@@ -145,9 +145,6 @@ void check_node(const JsonValue& json, const NodeSpec& node) {
   const bool needs_pcie = !node.nics.empty() || node.intra.kind == IntraNodeKind::pcie;
   if (needs_pcie && node.pcie_rate <= Bandwidth(0))
     json.fail("NICs, and GPUs without NVLink, need \"pcie\" with its rate");
-  if (node.sockets() > 1 && node.pcie_rate > Bandwidth(0) && node.socket_rate <= Bandwidth(0))
-    json.fail(fmt::format("names {} CPU sockets but no \"sockets\": {{\"rate\": …}} between them",
-                          node.sockets()));
   for (std::size_t i = 0; i < node.nics.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (node.nics[i].name == node.nics[j].name)

@@ -45,11 +45,15 @@ std::vector<std::string> parse_strings(const JsonValue& json) {
 GpuType load_type(const std::string& stem) {
   const JsonValue json = JsonValue::parse_file(data_folder(kFolder) / fmt::format("{}.json", stem));
   json.accept_keys({"name", "aliases", "sources", "memory", "hbm", "peak", "multiprocessors",
-                    "nvlinks", "nvlink_rate", "pcie_rate"});
+                    "architecture", "pci_devices", "typical", "nvlinks", "nvlink_rate",
+                    "pcie_rate"});
   GpuType type;
   type.spec = parse_spec(json);
   type.aliases = parse_strings(json.at("aliases"));
   type.sources = parse_strings(json.at("sources"));
+  type.architecture = json.at("architecture").as_string();
+  type.pci_devices = parse_strings(json.at("pci_devices"));
+  type.typical = json.at("typical").as_bool();
   type.nvlinks = static_cast<int>(json.at("nvlinks").as_integer(0, 1000));
   if (type.nvlinks > 0) type.nvlink_rate = json.at("nvlink_rate").as_bandwidth();
   type.pcie_rate = json.at("pcie_rate").as_bandwidth();
@@ -68,6 +72,12 @@ std::string folded(std::string_view name) {
 }  // namespace
 
 std::vector<std::string> gpu_type_names() { return data_names(kFolder); }
+
+std::vector<GpuType> gpu_types() {
+  std::vector<GpuType> types;
+  for (const std::string& stem : gpu_type_names()) types.push_back(load_type(stem));
+  return types;
+}
 
 GpuType find_gpu_type(std::string_view name, const Place& place) {
   const std::string wanted = folded(name);

@@ -26,9 +26,12 @@ struct GpuType {
   GpuSpec spec;
   std::vector<std::string> aliases;  // other names that are accepted ("A100", "gfx90a")
   std::vector<std::string> sources;
-  int nvlinks = 0;        // NVLink or XGMI links of one GPU (0 = none)
-  Bandwidth nvlink_rate;  // one link, per direction
-  Bandwidth pcie_rate;    // the host slot or bus, per direction
+  std::string architecture;              // "sm_80", "gfx942"
+  std::vector<std::string> pci_devices;  // "0x20b2"
+  bool typical = false;                  // taken for its architecture when nothing says more
+  int nvlinks = 0;                       // NVLink or XGMI links of one GPU (0 = none)
+  Bandwidth nvlink_rate;                 // one link, per direction
+  Bandwidth pcie_rate;                   // the host slot or bus, per direction
 };
 
 // A JSON string names a catalogue type; an object is the type itself.
@@ -38,5 +41,6 @@ GpuSpec parse_gpu(const JsonValue& json);
 // lists the accepted names.
 GpuType find_gpu_type(std::string_view name, const Place& place = {});
 std::vector<std::string> gpu_type_names();  // file stems, sorted
+std::vector<GpuType> gpu_types();           // all of them, in that order
 
 }  // namespace amsp

@@ -98,7 +98,9 @@ NodeTemplate::NodeTemplate(const NodeSpec& node, const Achievable& share,
     add_pcie(node, std::max(rates.nic, only_pcie ? rates.gpu_intra : Bandwidth(0)),
              node.pcie_rate * share.intra);
   }
-  find_routes(node);
+  find_routes();
+  route_through_neighbours();
+  check_routes(node);
 }
 
 void NodeTemplate::add_vertices(const NodeSpec& node) {
@@ -146,7 +148,8 @@ void NodeTemplate::add_pcie(const NodeSpec& node, Bandwidth floor, Bandwidth def
   for (std::size_t i = 0; i < node.switch_socket.size(); ++i)
     add_pair(first_switch_ + static_cast<std::int32_t>(i), first_cpu_ + node.switch_socket[i],
              LinkKind::pcie, rate, node.pcie_latency);
-  for (std::int32_t a = 0; a < node.sockets(); ++a)
+  // Without a rate the sockets are not joined (Grace CPUs of an NVLink domain).
+  for (std::int32_t a = 0; a < node.sockets() && node.socket_rate > Bandwidth(0); ++a)
     for (std::int32_t b = a + 1; b < node.sockets(); ++b)
       add_pair(first_cpu_ + a, first_cpu_ + b, LinkKind::socket,
                std::max(node.socket_rate, std::min(floor, node.pcie_rate)), node.pcie_latency);
@@ -164,33 +167,60 @@ void NodeTemplate::add_pcie(const NodeSpec& node, Bandwidth floor, Bandwidth def
     }
 }
 
-void NodeTemplate::find_routes(const NodeSpec& node) {
+void NodeTemplate::find_routes() {
   const std::size_t n = vertices.size();
   ShortestRoutes nvlink(n, links, [](const Link& link) { return link.kind == LinkKind::nvlink; });
   ShortestRoutes pcie(n, links, [](const Link& link) { return link.kind != LinkKind::nvlink; });
-  const auto refuse = [](const std::string& from, const std::string& to) {
-    throw InputError(fmt::format("no path from {} to {} inside a node", from, to));
-  };
   for (int from = 0; from < gpus_; ++from) {
     nvlink.start(VertexId(from));
     pcie.start(VertexId(from));
     for (int to = 0; to < gpus_; ++to) {
       Route route = nvlink.to(VertexId(to));
       if (route.empty() || route.size() > kLongestMeshRoute) route = pcie.to(VertexId(to));
-      if (route.empty() && from != to)
-        refuse(fmt::format("GPU {}", from), fmt::format("GPU {}", to));
       gpu_to_gpu_.push_back(std::move(route));
     }
-    for (int nic = 0; nic < nics_; ++nic) {
-      gpu_to_nic_.push_back(pcie.to(nic_vertex(nic)));
-      if (gpu_to_nic_.back().empty())
-        refuse(fmt::format("GPU {}", from),
-               fmt::format("NIC \"{}\"", node.nics[static_cast<std::size_t>(nic)].name));
-    }
+    for (int nic = 0; nic < nics_; ++nic) gpu_to_nic_.push_back(pcie.to(nic_vertex(nic)));
   }
   for (int nic = 0; nic < nics_; ++nic) {
     pcie.start(nic_vertex(nic));
     for (int to = 0; to < gpus_; ++to) nic_to_gpu_.push_back(pcie.to(VertexId(to)));
+  }
+}
+
+// Where no PCIe path leads from a GPU to a NIC, over NVLink to a GPU that has one (NCCL's PXN).
+void NodeTemplate::route_through_neighbours() {
+  const auto joined = [](Route first, const Route& second) {
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
+  };
+  const std::vector<Route> to_nic = gpu_to_nic_;
+  const std::vector<Route> from_nic = nic_to_gpu_;
+  for (int gpu = 0; gpu < gpus_; ++gpu)
+    for (int nic = 0; nic < nics_; ++nic) {
+      if (!to_nic[position(gpu, nics_, nic)].empty()) continue;
+      Route& out = gpu_to_nic_[position(gpu, nics_, nic)];
+      for (int via = 0; via < gpus_ && out.empty(); ++via) {
+        const Route& rest = to_nic[position(via, nics_, nic)];
+        if (rest.empty() || gpu_to_gpu(gpu, via).empty()) continue;
+        out = joined(gpu_to_gpu(gpu, via), rest);
+        nic_to_gpu_[position(nic, gpus_, gpu)] =
+            joined(from_nic[position(nic, gpus_, via)], gpu_to_gpu(via, gpu));
+      }
+    }
+}
+
+void NodeTemplate::check_routes(const NodeSpec& node) const {
+  const auto refuse = [](const std::string& from, const std::string& to) {
+    throw InputError(fmt::format("no path from {} to {} inside a node", from, to));
+  };
+  for (int gpu = 0; gpu < gpus_; ++gpu) {
+    for (int to = 0; to < gpus_; ++to)
+      if (gpu != to && gpu_to_gpu(gpu, to).empty())
+        refuse(fmt::format("GPU {}", gpu), fmt::format("GPU {}", to));
+    for (int nic = 0; nic < nics_; ++nic)
+      if (gpu_to_nic(gpu, nic).empty())
+        refuse(fmt::format("GPU {}", gpu),
+               fmt::format("NIC \"{}\"", node.nics[static_cast<std::size_t>(nic)].name));
   }
 }
 

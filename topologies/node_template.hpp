@@ -32,7 +32,9 @@ class NodeTemplate {
   void add_pair(std::int32_t a, std::int32_t b, LinkKind kind, Bandwidth rate, Seconds latency);
   void add_nvlinks(const NodeSpec& node, Bandwidth gpu_rate);
   void add_pcie(const NodeSpec& node, Bandwidth floor, Bandwidth default_rate);
-  void find_routes(const NodeSpec& node);
+  void find_routes();
+  void route_through_neighbours();
+  void check_routes(const NodeSpec& node) const;
 
   std::int32_t gpus_ = 0;
   std::int32_t nics_ = 0;

@@ -28,4 +28,30 @@ TEST_CASE("a cluster is resized in whole nodes") {
   CHECK_THROWS_WITH(resized(cluster, 12), Catch::Contains("8 or 16"));
 }
 
+namespace {
+
+// The paper's cluster with one value replaced.
+void parse_with(std::string_view path, std::string_view text) {
+  const JsonValue json = JsonValue::parse_text(to_json(load_cluster("a800-4hdr")), "c.json");
+  parse_cluster(json.with(path, text));
+}
+
+}  // namespace
+
+TEST_CASE("what makes no sense is refused with its place") {
+  using Catch::Contains;
+  CHECK_THROWS_WITH(parse_with("node.gpu_count", "8"), Contains("gpu_count") && Contains("gpus"));
+  CHECK_THROWS_WITH(parse_with("node.gpus", "0"), Contains("/node/gpus"));
+  CHECK_THROWS_WITH(parse_with("node.intra.gpu_rate", "\"200\""), Contains("unit"));
+  CHECK_THROWS_WITH(parse_with("node.intra.kind", "nvswich"), Contains("nvswitch"));
+  CHECK_THROWS_WITH(parse_with("node.pcie.gpu_switch", "[0, 1]"), Contains("the node has 8 GPUs"));
+  CHECK_THROWS_WITH(parse_with("fabric", "{\"kind\": \"none\"}"), Contains("need a fabric"));
+  CHECK_THROWS_WITH(parse_with("achievable.nic", "1.5"), Contains("/achievable/nic"));
+  CHECK_THROWS_WITH(parse_with("node.nics", "[]"), Contains("need NICs"));
+  const JsonValue box = JsonValue::parse_text(to_json(load_cluster("l40s-8gpu-pcie")), "box.json");
+  CHECK_THROWS_WITH(
+      parse_cluster(box.with("node.sockets", "{\"gpu_socket\": [0, 0, 0, 0, 1, 1, 1, 1]}")),
+      Contains("box.json") && Contains("no path from GPU 0 to GPU 4"));
+}
+
 }  // namespace amsp

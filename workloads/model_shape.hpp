@@ -21,13 +21,20 @@ struct ModelShape {
   bool gated_mlp = true;  // SwiGLU/GeGLU: three matrices; plain: two
   std::int64_t vocabulary = 0;
   bool tied_embeddings = false;
-  bool attention_bias = false;
+  bool attention_bias = false;  // of the query, key and value projections
+  bool output_bias = false;     // of the attention's output projection
   bool mlp_bias = false;
+  bool head_bias = false;              // phi, gpt-j: of the output head
   bool layer_norm_bias = false;        // LayerNorm (weight and bias) instead of RMSNorm
+  int norms_per_layer = 2;             // gemma2, gemma3: 4; parallel blocks with one norm: 1
+  bool query_key_norm = false;         // qwen3, gemma3: a norm per head on queries and keys
+  bool embedding_norm = false;         // bloom: a norm behind the embedding
   std::int64_t learned_positions = 0;  // GPT-2, OPT: rows of a learned position table
   std::string hash;                    // SHA-256 of the file's text
 };
 
+// Throw InputError with the place of what is missing, inconsistent or not modelled (mixture of
+// experts, other attention than multi-head with grouped queries).
 ModelShape load_model(std::string_view name_or_path);
 ModelShape parse_model(const JsonValue& json, std::string_view name);
 

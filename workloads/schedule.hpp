@@ -2,7 +2,8 @@
 // The schedule: one training step as an SPMD program of operations on streams. It is generated
 // once, replayed by the simulator and run by the execution backends (docs/formats/schedule.md).
 //
-// Program order: blocks in order, each repeated `repeat` times, the whole for each step.
+// Program order: blocks in order, each repeated `repeat` times, the whole for each step. Every op
+// stands in exactly one block, and the blocks hold the ops in the order of their ids.
 // Streams are first in, first out, in program order. A dependency on an op means its most recent
 // earlier instance in program order (so an op that stands later in the program means the previous
 // repetition or step); where there is none yet, the dependency is void. Operations on one
@@ -44,8 +45,9 @@ enum class MemoryComponent {
 // only. Or explicit groups (then `axes` is empty; ranks in no group skip its operations).
 struct Communicator {
   struct Axis {
-    int size;
-    bool member;
+    int size = 1;
+    bool member = false;
+    bool operator==(const Axis&) const = default;
   };
   std::string name;
   std::vector<Axis> axes;
@@ -60,6 +62,7 @@ struct Communicator {
     int index;
   };
   [[nodiscard]] std::optional<Membership> membership(Rank rank) const;
+  bool operator==(const Communicator&) const = default;
 };
 
 struct CollectivePart {
@@ -126,6 +129,9 @@ struct Schedule {
 std::string_view name_of(Phase phase);
 std::string_view name_of(StateComponent component);
 std::string_view name_of(MemoryComponent component);
+std::vector<std::string> phase_names();
+std::vector<std::string> state_component_names();
+std::vector<std::string> memory_component_names();
 
 // Throws InputError with the place of what is wrong (unknown or duplicate names, a group that is
 // not a partition, a dependency cycle inside a repetition, …).
@@ -133,6 +139,9 @@ void check_schedule(const Schedule& schedule, const Place& place = {});
 
 Schedule load_schedule(const std::filesystem::path& file);
 Schedule parse_schedule(const JsonValue& json);
-std::string to_json(const Schedule& schedule);  // parse_schedule(to_json(s)) == s
+std::string to_json(const Schedule& schedule);  // to_json(parse_schedule(to_json(s))) is the same
+
+// For people: one line for each run of ops of one block, phase and layer (golden tests).
+std::string to_text(const Schedule& schedule);
 
 }  // namespace amsp

@@ -29,19 +29,22 @@ struct Strategy {
   ParameterUpdate update = ParameterUpdate::broadcast;
   GradientReduction reduction = GradientReduction::all_reduce;
   BoundaryReduction boundary = BoundaryReduction::bucketed;
-  bool reduce_every_micro_batch = false;     // ZeRO-2 (gradients are partitioned): each micro-batch
+  // Gradients go over the replicas in every micro-batch, not only in the last (no no_sync()).
+  // Where G is sharded further than P they do so in any case, inside G's mesh.
+  bool reduce_every_micro_batch = false;
   bool overlap_gather_scatter = true;        // AG/RS beside computation
   bool overlap_all_reduce = true;            // gradient buckets beside backward
   bool overlap_broadcast = false;            // parameter update beside the next step's forward
   bool single_communication_stream = false;  // FSDP: AG and RS share one stream
-  int gathers_in_flight = 2;                 // FSDP's limit; prefetch depth in gather units
-  bool gather_per_layer = true;              // forward prefetch unit: a layer (AMSP) or a module
-  Bytes bucket = gibibytes(1);               // gradient bucket (InternEvo: 512 Mi elements of bf16)
-  bool inter_tensor_ownership = false;       // whole tensors owned by ranks, greedy balance
-  bool hierarchical_gather = false;          // MiCS option
-  Mesh secondary{0, 0};                      // ZeRO++ hpZ: mesh of the backward shard; 0 = off
-  bool quantized_weights = false;            // ZeRO++ qwZ (int8 gathers)
-  bool quantized_gradients = false;          // ZeRO++ qgZ (int4 hierarchical all-to-all)
+  bool flat_layers = false;      // FSDP: a layer's parameters are one buffer, gathered at once
+  int gathers_in_flight = 2;     // FSDP's limit; prefetch depth in gather units
+  bool gather_per_layer = true;  // forward prefetch unit: a layer (AMSP) or a module
+  Bytes bucket = gibibytes(1);   // gradient bucket (InternEvo: 512 Mi elements of bf16)
+  bool inter_tensor_ownership = false;  // whole tensors owned by ranks, greedy balance
+  bool hierarchical_gather = false;     // MiCS option
+  Mesh secondary{0, 0};                 // ZeRO++ hpZ: mesh of the backward shard; 0 = off
+  bool quantized_weights = false;       // ZeRO++ qwZ (int8 gathers)
+  bool quantized_gradients = false;     // ZeRO++ qgZ (int4 hierarchical all-to-all)
 };
 
 // A preset with its meshes set for this job.
@@ -54,11 +57,14 @@ class StrategyPreset {
   [[nodiscard]] virtual Strategy make(Mesh data_parallel) const = 0;
 };
 const std::vector<const StrategyPreset*>& strategy_presets();
+// Throws InputError with the nearest name.
+const StrategyPreset& find_strategy_preset(std::string_view name, const Place& place = {});
 
 // "zero3", {"preset": "amsp", "parameters": "4x1", "optimizer": "8x1", "bucket": "512MiB"}, …
 Strategy parse_strategy(const JsonValue& json, Mesh data_parallel);
 std::string to_json(const Strategy& strategy);
-Mesh parse_mesh(std::string_view text, const Place& place);  // "8x4"
+// "8x4"; also, for this job, "all" (every GPU), "node" (the GPUs of one node), "1" = "1x1".
+Mesh parse_mesh(std::string_view text, Mesh data_parallel, const Place& place);
 std::string to_text(Mesh mesh);
 
 // Throws InputError naming the broken rule (paper section V-B: order, divisibility, fill a node

@@ -2,6 +2,9 @@
 // The training setting of a job.
 #pragma once
 #include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/dtype.hpp"
 #include "base/json_value.hpp"
@@ -9,6 +12,8 @@
 
 namespace amsp {
 
+// selective: the outputs of norms and of the MLP's activation are computed again (a fused attention
+// never stores its square); full: whole layers from their input.
 enum class Recompute { none, selective, full };
 
 struct Training {
@@ -20,9 +25,11 @@ struct Training {
   Bytes memory_reserve = gibibytes(2);  // left free on the GPU before a run "fits"
 };
 
-// {"sequence_length": 4096, "micro_batch": 1, "global_batch": 1024 | "4MiTokens"…}; see
-// docs/formats/scenario.md.
+// {"sequence_length": 4096, "micro_batch": 1, "global_batch": 1024 | "4Mi tokens"}; see
+// docs/formats/training.md.
 Training parse_training(const JsonValue& json);
+std::string_view name_of(Recompute recompute);
+std::vector<std::string> recompute_names();
 // Micro-batches per step for this many data-parallel ranks; throws InputError when
 // global_batch is not a multiple of micro_batch x ranks (and says which values would do).
 std::int64_t micro_batches(const Training& training, int data_parallel_ranks);

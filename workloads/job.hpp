@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of the schedule generator share: the job and the schedule under construction.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "workloads/generator.hpp"
+#include "workloads/model_stages.hpp"
+
+namespace amsp {
+
+struct Job {
+  const ModelShape& model;
+  const Training& training;
+  const Strategy& strategy;
+  Mesh data_parallel;
+  std::int64_t micro_batches = 1;
+  std::vector<Module> modules;
+  std::vector<Stage> stages;
+
+  [[nodiscard]] bool parameters_sharded() const { return strategy.parameters.size() > 1; }
+  // Gradients are sharded further than parameters, so no GPU keeps all that it computes.
+  [[nodiscard]] bool gradients_leave() const { return strategy.gradients != strategy.parameters; }
+  [[nodiscard]] Bytes bytes(int module) const;  // of a whole module in the training dtype
+  [[nodiscard]] Bytes all_bytes() const;
+};
+
+// Adds ops in program order and resolves what crosses the end of a block or a step.
+class ScheduleBuilder {
+ public:
+  ScheduleBuilder(std::string name, Mesh data_parallel);
+
+  void begin_block(const std::string& name, const std::string& prefix, std::int64_t repeat);
+  void end_block();
+  // Resolves the dependencies on the end of the previous step, checks, hands over.
+  Schedule finish();
+
+  [[nodiscard]] bool first_block() const { return schedule_.blocks.size() == 1; }
+
+  // The ranks that differ between `inner` and `outer`: groups of outer / inner, which lie inside
+  // one group of `outer` and each hold one rank of every group of `inner`. None when of one rank.
+  std::optional<CommId> communicator(const std::string& name, Mesh inner, Mesh outer);
+
+  // A compute op; waits for `waits` and for everything that hold_compute() named since the last.
+  OpId compute(Op op, std::vector<OpId> waits = {});
+  void hold_compute(OpId op) { held_.push_back(op); }
+  // An op on a communication stream, which starts when the compute op before it is done …
+  OpId launch(const std::string& stream, Op op);
+  // … or when other ops are.
+  OpId launch_after(const std::string& stream, Op op, std::vector<OpId> after);
+  void add_dependency(OpId op, OpId after);
+  Op& op(OpId id) { return schedule_.ops[id.position()]; }
+  std::vector<PersistentMemory>& persistent() { return schedule_.persistent; }
+  [[nodiscard]] int world() const { return schedule_.world; }
+  [[nodiscard]] int group_size(CommId id) const {
+    return schedule_.communicators[id.position()].group_size();
+  }
+
+ private:
+  StreamId stream(const std::string& name, bool compute);
+  OpId add(Op op);
+
+  Schedule schedule_;
+  Mesh data_parallel_;
+  std::string prefix_;
+  std::optional<OpId> last_compute_;  // of the program so far
+  bool computed_in_block_ = false;
+  std::vector<OpId> at_block_start_;  // launched before the block's first compute op
+  std::vector<OpId> at_step_start_;   // launched before the step's first compute op
+  std::vector<OpId> held_;
+};
+
+// Collective of `bytes` (whole buffer); the op's name, phase and layer are the caller's.
+Op collective_op(std::string name, Phase phase, int layer, StateComponent component,
+                 CollectivePart part);
+Kernel elementwise_kernel(Bytes hbm, Dtype dtype);
+
+}  // namespace amsp

@@ -1,0 +1,2 @@
+amsp_family(workloads strategies "const StrategyPreset*" strategy workloads/strategy.hpp
+  all_strategy_presets)

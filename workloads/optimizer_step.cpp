@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/optimizer_step.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "workloads/ownership.hpp"
+
+namespace amsp {
+namespace {
+
+class StepEnd {
+ public:
+  StepEnd(const Job& job, ScheduleBuilder& builder)
+      : job_(job), builder_(builder), ownership_(own_optimizer_states(job)) {}
+
+  OptimizerStep build() {
+    const double element = size_of(job_.training.dtype).value();
+    owned_ = ownership_.largest().value() / element;
+    norm();
+    adam();
+    spread();
+    return std::move(result_);
+  }
+
+ private:
+  Op compute_op(const std::string& name, Phase phase) const {
+    Op op;
+    op.name = name;
+    op.phase = phase;
+    op.component = StateComponent::optimizer_states;
+    return op;
+  }
+
+  // The norm of the owned gradients (read once), then a sum of 4 bytes over the owners.
+  void norm() {
+    Op op = compute_op("norm", Phase::optimizer);
+    op.kernels = {elementwise_kernel(Bytes(2 * owned_), job_.training.dtype)};
+    builder_.compute(std::move(op));
+    const auto group = builder_.communicator("owners", {1, 1}, job_.strategy.optimizer);
+    if (!group) return;
+    const OpId sum = builder_.launch(
+        "update", collective_op("norm.all_reduce", Phase::optimizer, -1, StateComponent::gradients,
+                                {CollectiveKind::all_reduce, *group, Bytes(4), Dtype::fp32, 0}));
+    builder_.hold_compute(sum);
+  }
+
+  // InternEvo (paper.md 5.2), bytes for each owned parameter: flatten the bf16 gradients (4), copy
+  // to fp32 (6), unscale and clip in place (8), fused Adam (reads gradient, master copy and two
+  // moments, writes three: 28), master copy back to bf16 (6). Temporaries: the Adam step peaks at
+  // 20 instead of 12 bytes for an owned parameter (paper.md 2.2).
+  void adam() {
+    Op op = compute_op("adam", Phase::optimizer);
+    Kernel update;
+    update.kind = KernelClass::optimizer;
+    update.dtype = Dtype::fp32;
+    update.hbm = Bytes(28 * owned_);
+    op.kernels = {elementwise_kernel(Bytes(10 * owned_), job_.training.dtype),
+                  elementwise_kernel(Bytes(8 * owned_), Dtype::fp32), update,
+                  elementwise_kernel(Bytes(6 * owned_), job_.training.dtype)};
+    op.memory = {{MemoryComponent::temporaries, Bytes(8 * owned_), true},
+                 {MemoryComponent::temporaries, Bytes(-8 * owned_), false}};
+    builder_.compute(std::move(op));
+  }
+
+  void spread() {
+    const Strategy& s = job_.strategy;
+    const auto group = builder_.communicator("update", s.parameters, s.optimizer);
+    if (group && s.update == ParameterUpdate::broadcast) broadcasts(*group);
+    if (group && s.update == ParameterUpdate::all_gather) gathers(*group);
+    if (s.overlap_broadcast) return;
+    builder_.compute(compute_op("end", Phase::update));
+  }
+
+  // One broadcast for each owner, in the order of the owners.
+  void broadcasts(CommId group) {
+    for (std::size_t owner = 0; owner < ownership_.bytes.size(); ++owner) {
+      if (!(ownership_.bytes[owner] > Bytes(0))) continue;
+      const OpId op = builder_.launch(
+          "update", collective_op(fmt::format("broadcast{}", owner), Phase::update, -1,
+                                  StateComponent::parameters,
+                                  {CollectiveKind::broadcast, group, ownership_.bytes[owner],
+                                   job_.training.dtype, static_cast<int>(owner)}));
+      done(op, ownership_.modules[owner]);
+    }
+  }
+
+  // In chunks of a bucket of the flat parameters (DeepSpeed's allgather_bucket_size).
+  void gathers(CommId group) {
+    const Bytes all = job_.all_bytes() / job_.strategy.parameters.size();
+    std::vector<int> modules;
+    for (std::size_t m = 0; m < job_.modules.size(); ++m) modules.push_back(static_cast<int>(m));
+    int number = 0;
+    for (Bytes sent; sent < all;) {
+      const Bytes chunk = std::min(job_.strategy.bucket, all - sent);
+      const OpId op = builder_.launch(
+          "update",
+          collective_op(fmt::format("update{}.gather", number++), Phase::update, -1,
+                        StateComponent::parameters,
+                        {CollectiveKind::all_gather, group, chunk, job_.training.dtype, 0}));
+      done(op, modules);
+      sent += chunk;
+    }
+  }
+
+  void done(OpId op, const std::vector<int>& modules) {
+    if (!job_.strategy.overlap_broadcast) return builder_.hold_compute(op);
+    for (const int module : modules) result_.updates_of_module[module].push_back(op);
+  }
+
+  const Job& job_;
+  ScheduleBuilder& builder_;
+  Ownership ownership_;
+  double owned_ = 0;  // parameters of the largest owner
+  OptimizerStep result_;
+};
+
+}  // namespace
+
+OptimizerStep add_optimizer_step(const Job& job, ScheduleBuilder& builder) {
+  return StepEnd(job, builder).build();
+}
+
+}  // namespace amsp

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/parameter_gathers.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace amsp {
+
+ParameterGathers::ParameterGathers(const Job& job, ScheduleBuilder& builder, Phase phase,
+                                   std::vector<int> order)
+    : job_(job), builder_(builder), phase_(phase) {
+  if (mesh().size() <= 1) return;
+  for (const int module : order) {
+    const int layer = job.modules[static_cast<std::size_t>(module)].layer;
+    const bool joins =
+        per_layer() && layer >= 0 && !units_.empty() &&
+        job.modules[static_cast<std::size_t>(units_.back().modules.front())].layer == layer;
+    if (!joins) units_.emplace_back();
+    units_.back().modules.push_back(module);
+    unit_of_[module] = units_.size() - 1;
+  }
+}
+
+// ZeRO++ (hpZ): backward gathers from the secondary shard.
+Mesh ParameterGathers::mesh() const {
+  const bool secondary = phase_ == Phase::backward && job_.strategy.secondary.size() > 0;
+  return secondary ? job_.strategy.secondary : job_.strategy.parameters;
+}
+
+std::string ParameterGathers::stream() const {
+  return job_.strategy.single_communication_stream ? "communication" : "gather";
+}
+
+// AMSP prefetches a layer forward and, recomputing, backward; else one module backward, since a
+// whole layer's gathers would queue ahead of the reduce-scatters (paper.md 5.1).
+bool ParameterGathers::per_layer() const {
+  if (job_.strategy.flat_layers) return true;
+  if (!job_.strategy.gather_per_layer || !job_.strategy.overlap_gather_scatter) return false;
+  return phase_ == Phase::forward || job_.training.recompute == Recompute::full;
+}
+
+std::optional<OpId> ParameterGathers::before(int module) {
+  if (units_.empty()) return std::nullopt;
+  const int depth = job_.strategy.overlap_gather_scatter ? job_.strategy.gathers_in_flight : 1;
+  const std::size_t wanted = unit_of_.at(module) + static_cast<std::size_t>(depth);
+  while (launched_ < units_.size() && launched_ < wanted) launch_unit(units_[launched_++]);
+  return ready_.at(module);
+}
+
+void ParameterGathers::after(int module, OpId op) {
+  if (units_.empty()) return;
+  builder_.op(op).memory.push_back(
+      {MemoryComponent::gathered_parameters, -job_.bytes(module), false});
+}
+
+void ParameterGathers::launch_unit(const Unit& unit) {
+  if (job_.strategy.flat_layers) return launch(unit.modules);
+  for (const int module : unit.modules) launch({module});
+}
+
+void ParameterGathers::launch(const std::vector<int>& modules) {
+  const Module& first = job_.modules[static_cast<std::size_t>(modules.front())];
+  Bytes bytes;
+  for (const int module : modules) bytes += job_.bytes(module);
+  Chain chain;
+  chain.layer = first.layer;
+  if (first.layer >= 0) chain.name = fmt::format("l{}.", first.layer);
+  if (modules.size() == 1) chain.name += first.name + ".";
+  chain.name += name_of(phase_);
+  if (job_.strategy.quantized_weights) {
+    // ZeRO++ (qwZ): int8 with one scale for thousands of elements (left out). Reads the bf16
+    // shard and writes half of it; behind the gather reads int8 and writes bf16.
+    append_kernel(chain, ".quantize", bytes * 1.5 / mesh().size());
+    all_gather(chain, bytes * 0.5, Dtype::int8);
+    append_kernel(chain, ".dequantize", bytes * 1.5);
+  } else {
+    all_gather(chain, bytes, job_.training.dtype);
+  }
+  builder_.op(chain.begin).memory.push_back({MemoryComponent::gathered_parameters, bytes, true});
+  for (const int module : modules) {
+    ready_[module] = chain.end;
+    first_ops_[module] = chain.begin;
+  }
+}
+
+void ParameterGathers::append(Chain& chain, Op op) {
+  op.name = chain.name + op.name;
+  op.phase = phase_;
+  op.layer = chain.layer;
+  op.component = StateComponent::parameters;
+  chain.end = chain.end.valid() ? builder_.launch_after(stream(), std::move(op), {chain.end})
+                                : builder_.launch(stream(), std::move(op));
+  if (!chain.begin.valid()) chain.begin = chain.end;
+}
+
+void ParameterGathers::append_kernel(Chain& chain, const std::string& suffix, Bytes hbm) {
+  Op op;
+  op.name = suffix;
+  op.kernels = {elementwise_kernel(hbm, job_.training.dtype)};
+  append(chain, std::move(op));
+}
+
+void ParameterGathers::append_gather(Chain& chain, const std::string& suffix,
+                                     std::optional<CommId> communicator, Bytes bytes, Dtype dtype) {
+  if (!communicator) return;
+  Op op;
+  op.name = suffix;
+  op.collective = CollectivePart{CollectiveKind::all_gather, *communicator, bytes, dtype, 0};
+  append(chain, std::move(op));
+}
+
+void ParameterGathers::all_gather(Chain& chain, Bytes bytes, Dtype dtype) {
+  const Mesh group = mesh();
+  const std::string base = group == job_.strategy.parameters ? "parameters" : "secondary";
+  if (!job_.strategy.hierarchical_gather || group.across == 1)
+    return append_gather(chain, ".gather", builder_.communicator(base, {1, 1}, group), bytes,
+                         dtype);
+  // MiCS: first between the nodes, each GPU with its like in the other nodes; then inside them.
+  const Mesh inside{group.inside, 1};
+  append_gather(chain, ".gather_across", builder_.communicator(base + "_across", inside, group),
+                bytes / group.inside, dtype);
+  append_gather(chain, ".gather_inside", builder_.communicator(base + "_inside", {1, 1}, inside),
+                bytes, dtype);
+}
+
+}  // namespace amsp

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/strategy.hpp"
+
+namespace amsp {
+namespace {
+
+class Zero3 : public StrategyPreset {
+ public:
+  std::string_view name() const override { return "zero3"; }
+  std::string_view description() const override {
+    return "everything sharded over all GPUs, gathered module by module (DeepSpeed)";
+  }
+  Strategy make(Mesh data_parallel) const override {
+    Strategy strategy;
+    strategy.name = "zero3";
+    strategy.parameters = strategy.gradients = strategy.optimizer = data_parallel;
+    strategy.update = ParameterUpdate::none;
+    strategy.gather_per_layer = false;
+    return strategy;
+  }
+};
+
+}  // namespace
+
+const StrategyPreset* strategy_zero3() {
+  static const Zero3 preset;
+  return &preset;
+}
+
+}  // namespace amsp

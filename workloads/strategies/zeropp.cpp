@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/strategy.hpp"
+
+namespace amsp {
+namespace {
+
+class Zeropp : public StrategyPreset {
+ public:
+  std::string_view name() const override { return "zeropp"; }
+  std::string_view description() const override {
+    return "ZeRO-3 whose backward gathers inside a node (hpZ); quantisation is off by default";
+  }
+  Strategy make(Mesh data_parallel) const override {
+    Strategy strategy;
+    strategy.name = "zeropp";
+    strategy.parameters = strategy.gradients = strategy.optimizer = data_parallel;
+    strategy.update = ParameterUpdate::none;
+    strategy.gather_per_layer = false;
+    // AMSP's setting of ZeRO++: the secondary shard only (paper, section VI-A).
+    strategy.secondary = {data_parallel.inside, 1};
+    return strategy;
+  }
+};
+
+}  // namespace
+
+const StrategyPreset* strategy_zeropp() {
+  static const Zeropp preset;
+  return &preset;
+}
+
+}  // namespace amsp

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strategies as text (docs/formats/strategy.md).
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "base/units_text.hpp"
+#include "workloads/strategy.hpp"
+
+namespace amsp {
+namespace {
+
+// The switches by name, for reading and printing alike.
+struct Flag {
+  const char* key;
+  bool Strategy::*member;
+};
+constexpr Flag kFlags[] = {{"reduce_every_micro_batch", &Strategy::reduce_every_micro_batch},
+                           {"overlap_gather_scatter", &Strategy::overlap_gather_scatter},
+                           {"overlap_all_reduce", &Strategy::overlap_all_reduce},
+                           {"overlap_broadcast", &Strategy::overlap_broadcast},
+                           {"single_communication_stream", &Strategy::single_communication_stream},
+                           {"flat_layers", &Strategy::flat_layers},
+                           {"gather_per_layer", &Strategy::gather_per_layer},
+                           {"inter_tensor_ownership", &Strategy::inter_tensor_ownership},
+                           {"hierarchical_gather", &Strategy::hierarchical_gather},
+                           {"quantized_weights", &Strategy::quantized_weights},
+                           {"quantized_gradients", &Strategy::quantized_gradients}};
+
+const std::vector<std::string> kUpdates{"none", "broadcast", "all_gather"};
+const std::vector<std::string> kReductions{"all_reduce", "reduce_scatter"};
+const std::vector<std::string> kBoundaries{"bucketed", "synchronous"};
+
+bool read_number(std::string_view text, int& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() && value >= 1;
+}
+
+void read_meshes(const JsonValue& json, Mesh data_parallel, Strategy& strategy) {
+  const auto read = [&](std::string_view key, Mesh& mesh) {
+    if (const auto found = json.find(key))
+      mesh = parse_mesh(found->as_string(), data_parallel, found->place());
+  };
+  read("parameters", strategy.parameters);
+  read("gradients", strategy.gradients);
+  read("optimizer", strategy.optimizer);
+  // A preset whose parameters are sharded further takes the rest along where nothing else is said.
+  if (json.find("parameters") && !json.find("gradients")) strategy.gradients = strategy.parameters;
+  const Mesh least = strategy.gradients;
+  if (json.find("parameters") && !json.find("optimizer") &&
+      (strategy.optimizer.inside < least.inside || strategy.optimizer.across < least.across))
+    strategy.optimizer = least;
+  if (const auto secondary = json.find("secondary")) {
+    strategy.secondary = {0, 0};
+    if (secondary->as_string() != "off")
+      strategy.secondary = parse_mesh(secondary->as_string(), data_parallel, secondary->place());
+  }
+}
+
+}  // namespace
+
+Mesh parse_mesh(std::string_view text, Mesh data_parallel, const Place& place) {
+  if (text == "all") return data_parallel;
+  if (text == "node") return {data_parallel.inside, 1};
+  Mesh mesh;
+  const std::size_t cross = text.find('x');
+  const bool good = cross == std::string_view::npos
+                        ? text == "1"
+                        : read_number(text.substr(0, cross), mesh.inside) &&
+                              read_number(text.substr(cross + 1), mesh.across);
+  if (!good)
+    throw InputError(place, "\"" + std::string(text) +
+                                "\" is not a mesh; write GPUs inside a node x nodes (\"8x4\"), "
+                                "\"node\" or \"all\"");
+  return mesh;
+}
+
+Strategy parse_strategy(const JsonValue& json, Mesh data_parallel) {
+  if (json.is_string())
+    return find_strategy_preset(json.as_string(), json.place()).make(data_parallel);
+  std::vector<std::string> keys{"name",      "preset",    "parameters",       "gradients",
+                                "optimizer", "update",    "reduction",        "boundary",
+                                "bucket",    "secondary", "gathers_in_flight"};
+  for (const Flag& flag : kFlags) keys.emplace_back(flag.key);
+  json.accept_keys(keys);
+  const auto preset = json.find("preset");
+  Strategy strategy = find_strategy_preset(preset ? preset->as_string() : "amsp",
+                                           preset ? preset->place() : json.place())
+                          .make(data_parallel);
+  if (!preset) strategy.name = "custom";
+  if (const auto name = json.find("name")) strategy.name = name->as_string();
+  read_meshes(json, data_parallel, strategy);
+  for (const Flag& flag : kFlags)
+    if (const auto found = json.find(flag.key)) strategy.*flag.member = found->as_bool();
+  if (const auto update = json.find("update"))
+    strategy.update = static_cast<ParameterUpdate>(update->as_one_of("update", kUpdates));
+  if (const auto reduction = json.find("reduction"))
+    strategy.reduction =
+        static_cast<GradientReduction>(reduction->as_one_of("reduction", kReductions));
+  if (const auto boundary = json.find("boundary"))
+    strategy.boundary =
+        static_cast<BoundaryReduction>(boundary->as_one_of("boundary", kBoundaries));
+  if (const auto bucket = json.find("bucket")) strategy.bucket = bucket->as_bytes();
+  if (const auto gathers = json.find("gathers_in_flight"))
+    strategy.gathers_in_flight = static_cast<int>(gathers->as_integer(1, 1 << 20));
+  return strategy;
+}
+
+std::string to_json(const Strategy& strategy) {
+  nlohmann::ordered_json json{{"name", strategy.name},
+                              {"parameters", to_text(strategy.parameters)},
+                              {"gradients", to_text(strategy.gradients)},
+                              {"optimizer", to_text(strategy.optimizer)}};
+  json["update"] = kUpdates[static_cast<std::size_t>(strategy.update)];
+  json["reduction"] = kReductions[static_cast<std::size_t>(strategy.reduction)];
+  json["boundary"] = kBoundaries[static_cast<std::size_t>(strategy.boundary)];
+  for (const Flag& flag : kFlags) json[flag.key] = strategy.*flag.member;
+  json["gathers_in_flight"] = strategy.gathers_in_flight;
+  json["bucket"] = to_text(strategy.bucket);
+  json["secondary"] = strategy.secondary.size() > 0 ? to_text(strategy.secondary) : "off";
+  return json.dump();
+}
+
+}  // namespace amsp

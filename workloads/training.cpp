@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/training.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace amsp {
+namespace {
+
+constexpr std::int64_t kLargest = std::int64_t{1} << 40;
+
+// "4194304 tokens", "4Mi tokens", "4MTokens": a number, a multiplier, the word.
+std::int64_t parse_tokens(const JsonValue& json) {
+  const std::string text = json.as_string();
+  const auto bad = [&] {
+    json.fail(
+        fmt::format("\"{}\" is not a batch; write a number of sequences (1024) or tokens "
+                    "(\"4Mi tokens\", \"4M tokens\")",
+                    text));
+  };
+  std::int64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc{} || count < 1) bad();
+  std::string unit;
+  for (const char* c = end; c != text.data() + text.size(); ++c)
+    if (*c != ' ') unit += *c;
+  constexpr std::int64_t kKibi = 1024;
+  constexpr std::int64_t kKilo = 1000;
+  std::int64_t factor = 0;
+  for (const auto& [prefix, value] : {std::pair{"", std::int64_t{1}},
+                                      {"K", kKilo},
+                                      {"k", kKilo},
+                                      {"M", kKilo * kKilo},
+                                      {"Ki", kKibi},
+                                      {"Mi", kKibi * kKibi}})
+    for (const char* word : {"tokens", "Tokens"})
+      if (unit == std::string(prefix) + word) factor = value;
+  if (factor == 0 || count > kLargest / factor) bad();
+  return count * factor;
+}
+
+}  // namespace
+
+Training parse_training(const JsonValue& json) {
+  json.accept_keys(
+      {"sequence_length", "micro_batch", "global_batch", "dtype", "recompute", "memory_reserve"});
+  Training training;
+  if (const auto length = json.find("sequence_length"))
+    training.sequence_length = length->as_integer(1, 1 << 26);
+  if (const auto batch = json.find("micro_batch"))
+    training.micro_batch = batch->as_integer(1, 1 << 20);
+  if (const auto batch = json.find("global_batch")) {
+    if (batch->is_string()) {
+      const std::int64_t tokens = parse_tokens(*batch);
+      if (tokens % training.sequence_length != 0)
+        batch->fail(fmt::format("{} tokens are not a whole number of sequences of {} tokens",
+                                tokens, training.sequence_length));
+      training.global_batch = tokens / training.sequence_length;
+    } else {
+      training.global_batch = batch->as_integer(1, kLargest);
+    }
+  }
+  if (const auto dtype = json.find("dtype")) {
+    training.dtype = parse_dtype(dtype->as_string(), dtype->place());
+    if (size_of(training.dtype) != Bytes(2))
+      dtype->fail("mixed-precision training in bf16 or fp16 is modelled");
+  }
+  if (const auto recompute = json.find("recompute"))
+    training.recompute =
+        static_cast<Recompute>(recompute->as_one_of("recompute", recompute_names()));
+  if (const auto reserve = json.find("memory_reserve"))
+    training.memory_reserve = reserve->as_bytes();
+  return training;
+}
+
+std::vector<std::string> recompute_names() { return {"none", "selective", "full"}; }
+
+std::string_view name_of(Recompute recompute) {
+  switch (recompute) {
+    case Recompute::none:
+      return "none";
+    case Recompute::selective:
+      return "selective";
+    case Recompute::full:
+      return "full";
+  }
+  return "";
+}
+
+std::int64_t micro_batches(const Training& training, int data_parallel_ranks) {
+  const std::int64_t wave = training.micro_batch * data_parallel_ranks;
+  if (training.global_batch % wave == 0) return training.global_batch / wave;
+  const std::int64_t below = training.global_batch / wave * wave;
+  std::string nearest = fmt::format("{}", below + wave);
+  if (below > 0) nearest = fmt::format("{} or {}", below, below + wave);
+  throw InputError(fmt::format(
+      "a global batch of {} sequences cannot be shared evenly by {} GPUs with micro-batches of {}; "
+      "a multiple of {} would do, such as {}",
+      training.global_batch, data_parallel_ranks, training.micro_batch, wave, nearest));
+}
+
+}  // namespace amsp

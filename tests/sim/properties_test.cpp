@@ -67,7 +67,7 @@ TEST_CASE("Folded and unfolded replays give the same times") {
 
 TEST_CASE("The engines agree where nothing competes for a link") {
   rc::prop("fluid and simgrid to 1e-6", [] {
-    const toy::Case one(any_seed(), {true, true, 0, true, 1});
+    const toy::Case one(any_seed(), {true, true});
     check_same(replay(one.input(), unfolded()), replay(one.input(), unfolded(EngineKind::simgrid)),
                1e-6);
   });
@@ -86,7 +86,7 @@ TEST_CASE("The engines agree within a bound where tasks share links differently"
 
 TEST_CASE("Repetitions folded in time give the same times") {
   rc::prop("every replayed start and end, and the step time, to 1e-9", [] {
-    const toy::Case one(any_seed(), {true, false, 40, true, 1});
+    const toy::Case one(any_seed(), {true, false, false, 40});
     const ReplayResult folded = replay(one.input(), {EngineKind::fluid, true, false, true, 3});
     const ReplayResult plain = replay(one.input(), {EngineKind::fluid, true, false, false, 3});
     const Times times = by_instance(plain);
@@ -143,7 +143,7 @@ TEST_CASE("Nothing is faster than its parts alone") {
 
 TEST_CASE("Which node a rank lies on does not matter on a symmetric cluster") {
   rc::prop("nodes permuted", [] {
-    toy::Case one(any_seed(), {false, false, 0, true, 1});
+    toy::Case one(any_seed(), {false});
     one.spec.fabric.kind = FabricKind::single_switch;
     if (one.spec.nodes < 2) return;
     one.network = toy::network(one.spec);
@@ -163,8 +163,8 @@ TEST_CASE("Which node a rank lies on does not matter on a symmetric cluster") {
 TEST_CASE("Scaling all bytes and all bandwidths by the same factor changes nothing") {
   rc::prop("factor 4", [] {
     const std::uint64_t seed = any_seed();
-    const toy::Case one(seed, {true, false, 0, true, 1});
-    const toy::Case four(seed, {true, false, 0, true, 4});
+    const toy::Case one(seed, {});
+    const toy::Case four(seed, {true, false, false, 0, true, 4});
     check_same(replay(one.input(), unfolded()), replay(four.input(), unfolded()), 1e-9);
   });
 }
@@ -172,7 +172,7 @@ TEST_CASE("Scaling all bytes and all bandwidths by the same factor changes nothi
 TEST_CASE("Where nothing competes, a slower link or GPU never speeds anything up") {
   // With contention it may: what a slow link delays no longer competes with something else.
   rc::prop("half a link, half a GPU", [] {
-    toy::Case one(any_seed(), {true, true, 0, true, 1});
+    toy::Case one(any_seed(), {true, true, true});
     const ReplayResult before = replay(one.input(), unfolded());
     const int links = static_cast<int>(one.network.links().size());
     one.perturbations.links.push_back({LinkId(*rc::gen::inRange(0, links)), 0.5});
@@ -185,7 +185,7 @@ TEST_CASE("Where nothing competes, a slower link or GPU never speeds anything up
 }
 
 TEST_CASE("The same seed gives the same jitter, another seed another") {
-  const toy::Case quiet(7, {false, false, 3, true, 1});
+  const toy::Case quiet(7, {false, false, false, 3});
   ReplayInput input = quiet.input();
   input.perturbations.kernel_jitter = 0.05;
   input.perturbations.link_jitter = 0.1;

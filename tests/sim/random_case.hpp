@@ -10,7 +10,8 @@ namespace amsp::toy {
 
 struct CaseOptions {
   bool perturbed = true;    // slow GPUs, degraded links
-  bool chain = false;       // one stream: nothing ever competes
+  bool chain = false;       // one stream
+  bool one_group = false;   // all collectives over all ranks: with chain, nothing ever competes
   std::int64_t repeat = 0;  // of the first block; 0: random, 1 to 3
   bool roles = true;
   double scale = 1;  // of all bytes and bandwidths

@@ -52,7 +52,7 @@ void add_op(Builder& build, Dice& dice, const CaseOptions& options, int number) 
   }
   const StreamId stream(options.chain ? 0 : 1 + dice.roll(streams - 1));
   const Bytes bytes = Bytes(dice.pick({0.0, 1e5, 1e6, 3e6, 1e7})) * options.scale;
-  const CommId communicator(dice.roll(3));
+  const CommId communicator(options.one_group ? 2 : dice.roll(3));
   const int members = build.schedule.communicators[communicator.position()].group_size();
   build.collective(name, stream, communicator, random_kind(dice), bytes, after, dice.roll(members));
 }

@@ -45,8 +45,8 @@ RunResult Machine::simulate(const ModelShape& model, const Training& training,
   result.micro_batches = micro_batches(training, gpus());
   result.strategy = strategy;
   result.schedule = generate_schedule(model, training, strategy, mesh_);
-  result.replay =
-      replay({result.schedule, *network_, *collectives_, *compute_, {}, perturbations}, options);
+  result.replay = replay(
+      {result.schedule, *network_, *collectives_, *compute_, {}, perturbations, {}, {}}, options);
   result.step_time = result.replay.step_time;
   result.step_time_low = result.step_time * (1 - result.replay.relative_uncertainty);
   result.step_time_high = result.step_time * (1 + result.replay.relative_uncertainty);

@@ -31,7 +31,7 @@ struct Fixture {
     schedule = build.schedule;
   }
   [[nodiscard]] ReplayInput input() const {
-    return {schedule, network, collectives, compute, {}, {}, {}, {}};
+    return {schedule, network, collectives, compute};
   }
 };
 
@@ -112,7 +112,7 @@ TEST_CASE("A second job takes its share of the links and leaves the rest alone")
   const bool folded = GENERATE(true, false);
   const auto engine = GENERATE(EngineKind::fluid, EngineKind::simgrid);
   // Each job has a GPU on both nodes; both need the only NIC.
-  ReplayInput input{schedule, network, collectives, compute, {GpuId(0), GpuId(2)}, {}, {}, {}};
+  ReplayInput input{schedule, network, collectives, compute, {GpuId(0), GpuId(2)}};
   const ReplayOptions options{engine, folded, false, true, 3};
   CHECK(replay(input, options).step_time.value() == Approx(1e-3).epsilon(1e-9));
   input.background.push_back({schedule, {GpuId(1), GpuId(3)}});
@@ -126,14 +126,14 @@ TEST_CASE("What cannot run is refused with names") {
   SECTION("more ranks than GPUs") {
     const Network small = toy::network(toy::cluster(2, 2, 1));
     const ReplayInput input{
-        fixture.schedule, small, fixture.collectives, fixture.compute, {}, {}, {}, {}};
+        fixture.schedule, small, fixture.collectives, fixture.compute};
     CHECK_THROWS_WITH(replay(input, {}), Catch::Contains("needs 8 GPUs"));
   }
   SECTION("a role that cuts through a group") {
     Schedule schedule = fixture.schedule;
     schedule.ops[1].role = Role{CommId(1), 0};
     const ReplayInput input{
-        schedule, fixture.network, fixture.collectives, fixture.compute, {}, {}, {}, {}};
+        schedule, fixture.network, fixture.collectives, fixture.compute};
     CHECK_THROWS_WITH(replay(input, {}),
                       Catch::Contains("op \"reduce\"") && Catch::Contains("4 of the 8 members"));
   }

@@ -70,7 +70,7 @@ TEST_CASE("A one-layer step on two GPUs takes the time worked out by hand") {
 
   SECTION("each step waits for the one before") {
     const Schedule schedule = one_layer(true);
-    const ReplayInput input{schedule, network, collectives, compute, {}, {}, {}, {}};
+    const ReplayInput input{schedule, network, collectives, compute};
     const ReplayResult result = replay(input, {engine, folded, false, true, 3});
     for (int step = 0; step < 3; ++step) {
       const double from = 8.610 * step;
@@ -94,7 +94,7 @@ TEST_CASE("A one-layer step on two GPUs takes the time worked out by hand") {
   // the last 1.180 ms at full speed: 8.210. Forward of step 1 follows update: 9.210.
   SECTION("the next gather competes with the all-reduce") {
     const Schedule schedule = one_layer(false);
-    const ReplayInput input{schedule, network, collectives, compute, {}, {}, {}, {}};
+    const ReplayInput input{schedule, network, collectives, compute};
     const ReplayResult result = replay(input, {engine, folded, false, true, 2});
     check(result, schedule, "gather", 1, 4.020, 6.030);
     check(result, schedule, "reduce", 0, 4.020, 7.030);

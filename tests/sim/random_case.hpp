@@ -26,7 +26,7 @@ struct Case {
   Schedule schedule;
   Perturbations perturbations;
   [[nodiscard]] ReplayInput input() const {
-    return {schedule, network, collectives, compute, {}, perturbations, {}, {}};
+    return {schedule, network, collectives, compute, {}, perturbations};
   }
 };
 

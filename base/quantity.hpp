@@ -39,6 +39,7 @@ using Seconds = Quantity<struct SecondUnit>;
 using Bandwidth = Quantity<struct BytePerSecondUnit>;
 using Flops = Quantity<struct FlopUnit>;  // a number of floating-point operations, not a rate
 using FlopRate = Quantity<struct FlopPerSecondUnit>;
+using Tokens = Quantity<struct TokenUnit>;
 
 constexpr Seconds operator/(Bytes bytes, Bandwidth rate) {
   return Seconds(bytes.value() / rate.value());

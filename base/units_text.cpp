@@ -41,6 +41,10 @@ constexpr std::array kFlopRates{Unit{"FLOPS", 1},     Unit{"MFLOPS", 1e6},  Unit
                                 Unit{"MFLOP/s", 1e6}, Unit{"GFLOP/s", 1e9}, Unit{"TFLOP/s", 1e12},
                                 Unit{"PFLOP/s", 1e15}};
 
+constexpr std::array kTokens{Unit{"tokens", 1},     Unit{"Ktokens", 1e3},  Unit{"Mtokens", 1e6},
+                             Unit{"Gtokens", 1e9},  Unit{"Btokens", 1e9},  Unit{"Ttokens", 1e12},
+                             Unit{"Kitokens", kKi}, Unit{"Mitokens", kMi}, Unit{"Gitokens", kGi}};
+
 std::string accepted_units(std::span<const Unit> units) {
   std::string text;
   for (const Unit& unit : units) text += (text.empty() ? "" : " ") + std::string(unit.name);
@@ -90,6 +94,12 @@ Flops parse_flops(std::string_view text, const Place& place) {
 }
 FlopRate parse_flop_rate(std::string_view text, const Place& place) {
   return FlopRate(parse(text, kFlopRates, "FLOP rate", "312TFLOPS", place));
+}
+Tokens parse_tokens(std::string_view text, const Place& place) {
+  std::string joined;  // "4Mi tokens": the blank may stand before the word
+  for (const char c : text)
+    if (c != ' ') joined += c;
+  return Tokens(parse(joined, kTokens, "number of tokens", "300B tokens", place));
 }
 
 std::string to_text(Bytes quantity) { return fmt::format("{}B", quantity.value()); }

@@ -18,6 +18,8 @@ Seconds parse_seconds(std::string_view text, const Place& place = {});
 Bandwidth parse_bandwidth(std::string_view text, const Place& place = {});
 Flops parse_flops(std::string_view text, const Place& place = {});
 FlopRate parse_flop_rate(std::string_view text, const Place& place = {});
+// "4Mi tokens", "300B tokens", "2Ttokens": K M G (or B) T decimal, Ki Mi Gi binary.
+Tokens parse_tokens(std::string_view text, const Place& place = {});
 
 // Exact: shortest text that parses back to the same value.
 std::string to_text(Bytes quantity);

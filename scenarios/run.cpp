@@ -28,11 +28,16 @@ FlopRate peak_rate(const ClusterSpec& cluster, Dtype dtype) {
   return peak->second;
 }
 
+// The least number of GPUs that fills nodes and is not below `gpus`.
+int whole_nodes(const ClusterSpec& cluster, int gpus) {
+  return (gpus + cluster.node.gpus - 1) / cluster.node.gpus * cluster.node.gpus;
+}
+
 }  // namespace
 
 Machine::Machine(const ClusterSpec& cluster, const std::string& calibration, int gpus)
-    : cluster_(resized(cluster, gpus)),
-      mesh_(data_parallel_mesh(cluster, gpus)),
+    : cluster_(resized(cluster, gpus <= cluster.node.gpus ? gpus : whole_nodes(cluster, gpus))),
+      gpus_(gpus),
       collectives_(load_collective_model(calibration, cluster_)),
       compute_(load_compute_model(calibration, cluster_.node.gpu)),
       network_(std::make_unique<Network>(cluster_, collectives_->achievable())) {}
@@ -44,7 +49,7 @@ RunResult Machine::simulate(const ModelShape& model, const Training& training,
   result.gpus = gpus();
   result.micro_batches = micro_batches(training, gpus());
   result.strategy = strategy;
-  result.schedule = generate_schedule(model, training, strategy, mesh_);
+  result.schedule = generate_schedule(model, training, strategy, data_parallel());
   result.replay = replay(
       {result.schedule, *network_, *collectives_, *compute_, {}, perturbations, {}, {}}, options);
   result.step_time = result.replay.step_time;

@@ -35,14 +35,16 @@ struct RunResult {
 // a number of GPUs. Simulating is const and may be done from several threads.
 class Machine {
  public:
+  // As many whole nodes as hold `gpus` GPUs.
   Machine(const ClusterSpec& cluster, const std::string& calibration, int gpus);
 
   [[nodiscard]] const ClusterSpec& cluster() const { return cluster_; }
   [[nodiscard]] const Network& network() const { return *network_; }
   [[nodiscard]] const CollectiveModel& collectives() const { return *collectives_; }
   [[nodiscard]] const ComputeModel& compute() const { return *compute_; }
-  [[nodiscard]] Mesh data_parallel() const { return mesh_; }
-  [[nodiscard]] int gpus() const { return mesh_.size(); }
+  // Throws InputError when the GPUs neither lie in one node nor fill nodes.
+  [[nodiscard]] Mesh data_parallel() const { return data_parallel_mesh(cluster_, gpus_); }
+  [[nodiscard]] int gpus() const { return gpus_; }
 
   [[nodiscard]] RunResult simulate(const ModelShape& model, const Training& training,
                                    const Strategy& strategy, const Perturbations& perturbations,
@@ -50,7 +52,7 @@ class Machine {
 
  private:
   ClusterSpec cluster_;
-  Mesh mesh_;
+  int gpus_;
   std::unique_ptr<CollectiveModel> collectives_;
   std::unique_ptr<ComputeModel> compute_;
   std::unique_ptr<Network> network_;

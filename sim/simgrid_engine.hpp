@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine on SimGrid; only one may live in a process.
+// Engines on SimGrid; only one may live in a process.
 #pragma once
 #include <memory>
 
 #include "sim/engine.hpp"
-#include "sim/simgrid_transfers.hpp"
 
 namespace amsp {
 
-// Computations are executions on the host of their GPU.
-std::unique_ptr<Engine> make_simgrid_engine(const Problem& problem,
-                                            std::unique_ptr<SimgridTransfers> transfers);
+// Every collective an s4u parallel task, every computation an execution on its GPU's host.
+std::unique_ptr<Engine> make_simgrid_engine(const Problem& problem);
 
 }  // namespace amsp

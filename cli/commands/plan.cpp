@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// amsp plan: the best meshes, micro-batch, recompute and overlap for a job.
+#include <cstdio>
+#include <sstream>
+
+#include "base/file.hpp"
+#include "base/units_text.hpp"
+#include "cli/command.hpp"
+#include "cli/replay_options.hpp"
+#include "report/plan_report.hpp"
+#include "scenarios/parallel.hpp"
+#include "scenarios/planner.hpp"
+
+namespace amsp {
+namespace {
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
+  return parts;
+}
+
+class PlanCommand : public Command {
+ public:
+  std::string_view name() const override { return "plan"; }
+  std::string_view description() const override {
+    return "find the best sharding of a training job on a cluster";
+  }
+  std::string_view details() const override {
+    return "Tries every choice of P, G and OS meshes with every micro-batch size, recompute and\n"
+           "broadcast-overlap setting; prints the best with the reason for their order.\n"
+           "--global-batch counts sequences; with a suffix, tokens (4Mi tokens).";
+  }
+  void declare(Options& options) override {
+    options.option("--model", "M", "model: name, or path (Hugging Face config.json too)", model_);
+    options.option("--cluster", "C", "cluster: name or path", cluster_);
+    options.integer("--gpus", "N", "GPUs of the job", gpus_, 1, 1 << 20);
+    options.option("--global-batch", "B", "sequences per optimizer step, or tokens", batch_);
+    options.integer("--seq-len", "S", "tokens of a sequence", sequence_, 1, 1 << 24);
+    options.option("--micro-batch", "LIST", "sequences, e.g. 1,2,4,8", micro_batches_);
+    options.option("--recompute", "LIST", "none, selective, full", recompute_);
+    options.option("--calibration", "F", "calibration (default: the cluster's own)", calibration_);
+    options.option("--dtype", "T", "of parameters and gradients", dtype_);
+    options.option("--memory-reserve", "BYTES", "left free on each GPU", reserve_);
+    options.integer("--top", "K", "how many to print", top_, 1, 1000);
+    options.choice("--objective", "WHAT", "step-time (simulated) or paper (T_comm, no overlap)",
+                   objective_, {"step-time", "paper"});
+    options.option("--tokens", "T", "token budget of the whole training, e.g. \"300B tokens\"",
+                   tokens_);
+    options.number("--price", "P", "price of a GPU-hour", price_, 0, 1e6);
+    options.integer("-j,--jobs", "N", "threads", jobs_, 1, 1024);
+    options.choice("--format", "FORMAT", "table, json or csv", format_, {"table", "json", "csv"});
+    options.option("-o,--output", "FILE", "write the plan as JSON, too", output_);
+    replay_.declare(options);
+  }
+  int run() override {
+    const PlanRequest request = read();
+    const Plan plan = make_plan(request);
+    const PlanPrice price{tokens_.empty() ? Tokens(0) : parse_tokens(tokens_, {"--tokens", ""}),
+                          price_};
+    if (!output_.empty()) write_file(output_, plan_json(request, plan, price));
+    const std::string text = format_ == "json"  ? plan_json(request, plan, price)
+                             : format_ == "csv" ? plan_csv(request, plan, price)
+                                                : plan_table(request, plan, price);
+    std::fputs(text.c_str(), stdout);
+    if (plan.best.empty()) throw CheckFailed("nothing fits: " + plan.smallest_miss);
+    return 0;
+  }
+
+ private:
+  [[nodiscard]] PlanRequest read() const {
+    for (const auto& [flag, value] :
+         {std::pair{"--model", &model_}, {"--cluster", &cluster_}, {"--global-batch", &batch_}})
+      if (value->empty()) throw InputError(std::string(flag) + " is required");
+    PlanRequest request;
+    request.model = load_model(model_);
+    request.cluster = load_cluster(cluster_);
+    request.calibration = calibration_ ? *calibration_ : request.cluster.calibration;
+    request.gpus = static_cast<int>(gpus_);
+    // One reader for the training setting: the scenario's.
+    const std::string json = "{\"sequence_length\": " + std::to_string(sequence_) +
+                             ", \"global_batch\": " + quoted_batch() + ", \"dtype\": \"" + dtype_ +
+                             "\", \"memory_reserve\": \"" + reserve_ + "\"}";
+    request.training = parse_training(JsonValue::parse_text(json, "command line"));
+    for (const std::string& size : split(micro_batches_))
+      request.micro_batch_sizes.push_back(
+          JsonValue::parse_text(size, "--micro-batch").as_integer(1, 1 << 20));
+    for (const std::string& word : split(recompute_))
+      request.recompute.push_back(recompute_of(word));
+    request.objective = objective_ == "paper" ? PlanObjective::paper : PlanObjective::step_time;
+    request.top = static_cast<int>(top_);
+    request.threads = static_cast<int>(jobs_);
+    request.replay = replay_.options();
+    return request;
+  }
+  [[nodiscard]] std::string quoted_batch() const {
+    const bool number = batch_.find_first_not_of("0123456789") == std::string::npos;
+    return number ? batch_ : "\"" + batch_ + "\"";
+  }
+  static Recompute recompute_of(const std::string& word) {
+    const auto names = recompute_names();
+    const auto it = std::find(names.begin(), names.end(), word);
+    if (it == names.end())
+      throw InputError({"--recompute", ""}, unknown_name("recompute setting", word, names));
+    return static_cast<Recompute>(it - names.begin());
+  }
+
+  std::string model_, cluster_, batch_,
+      micro_batches_ = "1,2,4,8", recompute_ = "none,full", dtype_ = "bf16", reserve_ = "2GiB",
+      objective_ = "step-time", tokens_, format_ = "table", output_;
+  std::optional<std::string> calibration_;
+  long long gpus_ = 8, sequence_ = 4096, top_ = 5, jobs_ = default_threads();
+  double price_ = 0;
+  ReplayFlags replay_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> command_plan() { return std::make_unique<PlanCommand>(); }
+
+}  // namespace amsp

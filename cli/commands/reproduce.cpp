@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// amsp reproduce: the paper's curves and tables beside the predictions.
+#include <cstdio>
+
+#include "base/error.hpp"
+#include "cli/command.hpp"
+#include "cli/replay_options.hpp"
+#include "report/reproduction_report.hpp"
+#include "scenarios/parallel.hpp"
+
+namespace amsp {
+namespace {
+
+class ReproduceCommand : public Command {
+ public:
+  std::string_view name() const override { return "reproduce"; }
+  std::string_view description() const override {
+    return "predict the AMSP paper's results and compare with them";
+  }
+  std::string_view details() const override {
+    return "Nothing is fitted to these results. --check exits with 1 when an error leaves the "
+           "band\n"
+           "that docs/reproduction.md states.";
+  }
+  void declare(Options& options) override {
+    options.flag("--check", "exit 1 when an error leaves its stated band", check_);
+    options.choice("--format", "FORMAT", "table, json or csv", format_, {"table", "json", "csv"});
+    options.option("-o,--output", "DIR",
+                   "also write reproduction.json, reproduction.csv and a figure per model",
+                   directory_);
+    options.integer("-j,--jobs", "N", "threads", jobs_, 1, 1024);
+    replay_.declare(options);
+  }
+  int run() override {
+    const Reproduction reproduction = reproduce(replay_.options(), static_cast<int>(jobs_));
+    const std::string text = format_ == "json"  ? reproduction_json(reproduction)
+                             : format_ == "csv" ? reproduction_csv(reproduction)
+                                                : reproduction_table(reproduction);
+    std::fputs(text.c_str(), stdout);
+    if (!directory_.empty()) write_reproduction(reproduction, directory_);
+    if (!check_) return 0;
+    std::string failed;
+    for (const ReproducedBand& band : reproduction.bands)
+      if (!band.holds()) failed += (failed.empty() ? "" : "; ") + band.name;
+    if (!failed.empty()) throw CheckFailed("outside the stated band: " + failed);
+    return 0;
+  }
+
+ private:
+  bool check_ = false;
+  std::string format_ = "table", directory_;
+  long long jobs_ = default_threads();
+  ReplayFlags replay_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> command_reproduce() { return std::make_unique<ReproduceCommand>(); }
+
+}  // namespace amsp

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// amsp simulate: one training step in steady state, for each number of GPUs of a scenario.
+#include <cstdio>
+#include <optional>
+
+#include "base/file.hpp"
+#include "cli/command.hpp"
+#include "cli/replay_options.hpp"
+#include "report/results.hpp"
+
+namespace amsp {
+namespace {
+
+class SimulateCommand : public Command {
+ public:
+  std::string_view name() const override { return "simulate"; }
+  std::string_view description() const override {
+    return "simulate one training step of a scenario in steady state";
+  }
+  std::string_view details() const override {
+    return "KEY is a path in the scenario, for example --set strategy=zero3 or\n"
+           "--set training.micro_batch=2. Exit status: 0 ok, 2 bad input.";
+  }
+  void declare(Options& options) override {
+    options.positional("SCENARIO", "name or path of a scenario (amsp list scenarios)", scenario_);
+    options.integer("--gpus", "N", "this number of GPUs instead of the scenario's", gpus_, 1,
+                    1 << 20);
+    options.repeated("--set", "KEY=VALUE", "replace a value of the scenario", settings_);
+    options.choice("--format", "FORMAT", "table, json (one object a line) or csv", format_,
+                   {"table", "json", "csv"});
+    options.option("-o,--output", "DIR",
+                   "also write results.json, results.csv, trace.json and curve.svg", directory_);
+    replay_.declare(options);
+  }
+  int run() override {
+    const Scenario scenario = load_scenario(scenario_, settings_);
+    const ReplayOptions options = replay_.options();
+    std::vector<int> sizes = scenario.gpus;
+    if (gpus_) sizes = {static_cast<int>(*gpus_)};
+    std::vector<ReportedRun> runs;
+    for (const int gpus : sizes)
+      runs.push_back(
+          {run_scenario(scenario, gpus, options), compare_with_reference(scenario, gpus)});
+    print(runs);
+    if (!directory_.empty()) write_results(runs, directory_);
+    return 0;
+  }
+
+ private:
+  void print(const std::vector<ReportedRun>& runs) const {
+    std::string text;
+    if (format_ == "json")
+      for (const ReportedRun& run : runs) text += run_json(run);
+    else
+      text = format_ == "csv" ? results_csv(runs) : results_table(runs);
+    std::fputs(text.c_str(), stdout);
+  }
+
+  std::string scenario_, format_ = "table", directory_;
+  std::optional<long long> gpus_;
+  std::vector<std::string> settings_;
+  ReplayFlags replay_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> command_simulate() { return std::make_unique<SimulateCommand>(); }
+
+}  // namespace amsp

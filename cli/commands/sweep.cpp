@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// amsp sweep: a scenario at every combination of some values; interruptible, resumable, splittable.
+#include <cstdio>
+
+#include "base/file.hpp"
+#include "base/progress.hpp"
+#include "cli/command.hpp"
+#include "cli/replay_options.hpp"
+#include "report/sweep_report.hpp"
+#include "scenarios/parallel.hpp"
+
+namespace amsp {
+namespace {
+
+class SweepCommand : public Command {
+ public:
+  std::string_view name() const override { return "sweep"; }
+  std::string_view description() const override {
+    return "simulate a scenario at every combination of some of its values";
+  }
+  std::string_view details() const override {
+    return "Each point is a file in DIR/points, so an interrupted sweep goes on where it stopped.\n"
+           "With --shard I/N (or under srun or mpirun, by rank) a machine runs its part; whoever\n"
+           "finds all points done writes DIR/results.json and DIR/results.csv, always the same "
+           "bytes.";
+  }
+  void declare(Options& options) override {
+    options.positional("SCENARIO", "name or path of a scenario", sweep_.scenario);
+    options.repeated("--over", "KEY=V1,V2,…", "an axis, e.g. --over strategy=zero1,zero3", axes_);
+    options.repeated("--set", "KEY=VALUE", "replace a value of the scenario", sweep_.settings);
+    options.option("-o,--output", "DIR", "folder of the sweep", directory_);
+    options.integer("-j,--jobs", "N", "threads", jobs_, 1, 1024);
+    options.option("--shard", "I/N", "only every N-th point, from the I-th", shard_);
+    replay_.declare(options);
+  }
+  int run() override {
+    if (directory_.empty()) throw InputError("-o DIR is required: the sweep lives in a folder");
+    sweep_.folder = directory_;
+    for (const std::string& axis : axes_) sweep_.axes.push_back(parse_sweep_axis(axis));
+    const ReplayOptions options = replay_.options();
+    const auto points = sweep_points(sweep_, options);
+    {
+      Progress progress("sweep", static_cast<std::int64_t>(points.size()));
+      run_sweep(sweep_, options, parse_shard(shard_), static_cast<int>(jobs_), sweep_point_json,
+                [&progress] { progress.advance(); });
+    }
+    const auto merged = merge_sweep(points);
+    if (!merged) {
+      std::fputs("sweep: this part is done; other parts are not yet\n", stderr);
+      return 0;
+    }
+    write_file(sweep_.folder / "results.json", merged->json);
+    write_file(sweep_.folder / "results.csv", merged->csv);
+    std::fputs(merged->table.c_str(), stdout);
+    return 0;
+  }
+
+ private:
+  Sweep sweep_;
+  std::vector<std::string> axes_;
+  std::string directory_, shard_;
+  long long jobs_ = default_threads();
+  ReplayFlags replay_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> command_sweep() { return std::make_unique<SweepCommand>(); }
+
+}  // namespace amsp

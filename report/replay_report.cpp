@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/replay_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/file.hpp"
+#include "base/units_text.hpp"
+#include "report/chrome_trace.hpp"
+#include "report/csv.hpp"
+#include "report/link_timeline.hpp"
+#include "report/table.hpp"
+
+namespace amsp {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Records of the reported step.
+std::vector<OpRecord> reported(const ReplayResult& result) {
+  int last = 0;
+  for (const OpRecord& record : result.records) last = std::max(last, record.step);
+  std::vector<OpRecord> records;
+  for (const OpRecord& record : result.records)
+    if (record.step == last) records.push_back(record);
+  return records;
+}
+
+std::string exposed_text(const ExposedCommunication& exposed) {
+  std::string text = human(exposed.total);
+  for (const auto& [kind, time] : exposed.by_collective)
+    if (time > Seconds(0)) text += fmt::format(", {} {}", kind, human(time));
+  return text;
+}
+
+Table busiest_links(const ReplayReport& report) {
+  constexpr std::size_t kShown = 8;
+  std::vector<LinkUse> links = report.result.links;
+  std::stable_sort(links.begin(), links.end(),
+                   [](const LinkUse& a, const LinkUse& b) { return a.busy > b.busy; });
+  Table table({{"busiest links", "", Align::left},
+               {"alike"},
+               {"carried", "", Align::right},
+               {"average use"}});
+  for (std::size_t i = 0; i < std::min(kShown, links.size()); ++i)
+    if (links[i].carried > Bytes(0))
+      table.add_row({report.network.name_of(links[i].link), std::to_string(links[i].members),
+                     human(links[i].carried), fmt::format("{:.1f} %", 100 * links[i].busy)});
+  return table;
+}
+
+}  // namespace
+
+std::string replay_table(const ReplayReport& report) {
+  const ReplayResult& result = report.result;
+  const MemoryTimeline memory = memory_timeline(report.schedule, result);
+  Table table({{"schedule", "", Align::left}, {report.schedule.name, "", Align::left}});
+  table.add_row({"GPUs", std::to_string(report.schedule.world)});
+  table.add_row({"step", human(result.step_time)});
+  table.add_row(
+      {"exposed communication", exposed_text(exposed_communication(report.schedule, result))});
+  table.add_row({"peak memory", human(memory.peak)});
+  table.add_row({"rank classes", std::to_string(result.rank_classes.size())});
+  table.add_row({"link classes", std::to_string(result.link_classes)});
+  table.add_row({"predictions", std::string(name_of(result.range))});
+  const Table links = busiest_links(report);
+  return table_text(table) + (links.rows().empty() ? "" : "\n" + table_text(links));
+}
+
+std::string replay_json(const ReplayReport& report) {
+  const ReplayResult& result = report.result;
+  const ExposedCommunication exposed = exposed_communication(report.schedule, result);
+  Json exposed_json{{"total", exposed.total.value()}};
+  for (const auto& [kind, time] : exposed.by_collective) exposed_json[kind] = time.value();
+  Json ops = Json::array();
+  for (const OpRecord& record : reported(result))
+    ops.push_back({{"name", report.schedule.op(record.op).name},
+                   {"rank", record.rank.index},
+                   {"repetition", record.repetition},
+                   {"ready_s", (record.ready - result.period_start).value()},
+                   {"start_s", (record.start - result.period_start).value()},
+                   {"end_s", (record.end - result.period_start).value()}});
+  const Json json{{"format", "amsp-replay-1"},
+                  {"schedule", report.schedule.name},
+                  {"world", report.schedule.world},
+                  {"step_time_s", result.step_time.value()},
+                  {"exposed_communication_s", exposed_json},
+                  {"peak_memory_bytes", memory_timeline(report.schedule, result).peak.value()},
+                  {"rank_classes", result.rank_classes.size()},
+                  {"link_classes", result.link_classes},
+                  {"range", name_of(result.range)},
+                  {"ops", ops}};
+  return json.dump(1) + "\n";
+}
+
+std::string replay_csv(const ReplayReport& report) {
+  Table table({{"op", "", Align::left},
+               {"rank"},
+               {"repetition"},
+               {"ready", "s"},
+               {"start", "s"},
+               {"end", "s"}});
+  for (const OpRecord& record : reported(report.result)) {
+    const Seconds origin = report.result.period_start;
+    table.add_row({report.schedule.op(record.op).name, std::to_string(record.rank.index),
+                   std::to_string(record.repetition),
+                   fmt::format("{}", (record.ready - origin).value()),
+                   fmt::format("{}", (record.start - origin).value()),
+                   fmt::format("{}", (record.end - origin).value())});
+  }
+  return csv_text(table);
+}
+
+void write_replay(const ReplayReport& report, const std::string& directory) {
+  const std::filesystem::path folder(directory);
+  write_file(folder / "replay.json", replay_json(report));
+  const MemoryTimeline memory = memory_timeline(report.schedule, report.result);
+  write_file(folder / "trace.json",
+             chrome_trace({report.schedule, report.result, memory, &report.network, {}, {}}));
+}
+
+}  // namespace amsp

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/sweep_report.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/file.hpp"
+#include "report/csv.hpp"
+#include "report/results.hpp"
+#include "report/table.hpp"
+
+namespace amsp {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string setting_value(const std::string& setting) {
+  return setting.substr(setting.find('=') + 1);
+}
+
+std::vector<Column> columns_of(const SweepPoint& point) {
+  std::vector<Column> columns;
+  for (const std::string& setting : point.settings)
+    columns.push_back({setting.substr(0, setting.find('=')), "", Align::left});
+  for (const char* name : {"gpus", "micro_batches"}) columns.push_back({name});
+  columns.insert(columns.end(), {{"step_time", "s"},
+                                 {"tgs"},
+                                 {"mfu"},
+                                 {"peak_memory", "GiB"},
+                                 {"fits"},
+                                 {"exposed", "s"},
+                                 {"refused", "", Align::left}});
+  return columns;
+}
+
+std::vector<std::string> cells_of(const SweepPoint& point, const Json& json, bool exact) {
+  std::vector<std::string> cells;
+  for (const std::string& setting : point.settings) cells.push_back(setting_value(setting));
+  cells.push_back(std::to_string(point.gpus));
+  if (json.contains("refused")) {
+    cells.resize(cells.size() + 7);
+    cells.push_back(json["refused"].get<std::string>());
+    return cells;
+  }
+  const auto number = [exact](double value, int digits) {
+    return exact ? fmt::format("{}", value) : fmt::format("{:.{}f}", value, digits);
+  };
+  cells.push_back(std::to_string(json["micro_batches"].get<std::int64_t>()));
+  cells.push_back(number(json["step_time_s"].get<double>(), 4));
+  cells.push_back(number(json["tgs"].get<double>(), 0));
+  cells.push_back(number(json["mfu"].get<double>(), 3));
+  cells.push_back(number(json["peak_memory_bytes"].get<double>() / gibibytes(1).value(), 1));
+  cells.push_back(json["fits"].get<bool>() ? "yes" : "no");
+  cells.push_back(number(json["exposed_communication_s"]["total"].get<double>(), 4));
+  cells.emplace_back("");
+  return cells;
+}
+
+}  // namespace
+
+std::string sweep_point_json(const SweepPoint& point, const RunResult* result,
+                             std::string_view refused) {
+  Json json{{"settings", point.settings}, {"gpus", point.gpus}};
+  if (result == nullptr)
+    json["refused"] = refused;
+  else
+    json.update(Json::parse(run_json({*result, {}})));
+  return json.dump() + "\n";
+}
+
+std::optional<MergedSweep> merge_sweep(const std::vector<SweepPoint>& points) {
+  if (points.empty()) return std::nullopt;
+  Json runs = Json::array();
+  Table exact(columns_of(points.front())), shown(columns_of(points.front()));
+  for (const SweepPoint& point : points) {
+    if (!std::filesystem::exists(point.file)) return std::nullopt;
+    Json json = Json::parse(read_file(point.file), nullptr, false);
+    if (json.is_discarded())
+      throw InputError({point.file.string(), ""}, "is not a point of a sweep; remove it");
+    exact.add_row(cells_of(point, json, true));
+    shown.add_row(cells_of(point, json, false));
+    runs.push_back(std::move(json));
+  }
+  return MergedSweep{Json{{"format", "amsp-results-1"}, {"runs", runs}}.dump(1) + "\n",
+                     csv_text(exact), table_text(shown)};
+}
+
+}  // namespace amsp

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// AMSP's optimisation problem (arXiv:2311.00257v2, section V-B) over meshes, micro-batch sizes,
+// recompute and overlap settings. Candidates that do not fit in memory are dropped, those whose
+// lower bound is above the K-th best simulated time are not simulated, the rest are simulated: the
+// K best are the K best of exhaustive simulation.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "scenarios/run.hpp"
+#include "workloads/mesh_space.hpp"
+
+namespace amsp {
+
+enum class PlanObjective {
+  step_time,  // simulated, in steady state
+  paper       // the paper's T_comm, nothing overlapped
+};
+
+struct PlanRequest {
+  ModelShape model;
+  ClusterSpec cluster;
+  std::string calibration;
+  int gpus = 8;
+  Training training;                            // sequence length, global batch, dtype, reserve
+  std::vector<std::int64_t> micro_batch_sizes;  // sequences
+  std::vector<Recompute> recompute;
+  std::vector<bool> overlap_broadcast{false, true};
+  PlanObjective objective = PlanObjective::step_time;
+  int top = 5;
+  int threads = 1;
+  ReplayOptions replay;
+};
+
+struct PlanCandidate {
+  MeshChoice meshes;
+  std::int64_t micro_batch = 1;
+  Recompute recompute = Recompute::none;
+  bool overlap_broadcast = false;
+};
+
+struct PlannedRun {
+  PlanCandidate candidate;
+  RunResult run;
+  Seconds bound;         // lower bound of the step time
+  Seconds paper_t_comm;  // the paper's objective
+  std::string reason;    // why it beats the next
+};
+
+struct Plan {
+  std::vector<PlannedRun> best;  // by objective, then in the order of enumeration
+  std::int64_t candidates = 0, too_large = 0, pruned = 0, simulated = 0;
+  std::string smallest_miss;  // when nothing fits: the candidate that misses by least
+};
+
+// Throws InputError when no micro-batch size divides the batch.
+Plan make_plan(const PlanRequest& request);
+
+// The candidates in their fixed order.
+std::vector<PlanCandidate> plan_candidates(const PlanRequest& request);
+Strategy strategy_of(const PlanCandidate& candidate);
+
+}  // namespace amsp

@@ -1,0 +1,96 @@
+#include "scenarios/planner.hpp"
+
+#include <rapidcheck/catch.h>
+
+#include <catch2/catch.hpp>
+
+#include "scenarios/lower_bound.hpp"
+#include "workloads/generator.hpp"
+
+using namespace amsp;
+
+namespace {
+
+// A small model, so that exhaustive simulation is cheap.
+ModelShape tiny_model() {
+  return parse_model(JsonValue::parse_text(R"({"layers": 3, "hidden": 1024, "heads": 16,
+      "intermediate": 2816, "vocabulary": 8000})",
+                                           "tiny"),
+                     "tiny");
+}
+
+PlanRequest tiny_request(int gpus) {
+  PlanRequest request;
+  request.model = tiny_model();
+  request.cluster = load_cluster("a800-4hdr");
+  request.calibration = "a800-4hdr";
+  request.gpus = gpus;
+  request.training.sequence_length = 1024;
+  request.training.global_batch = 64;
+  request.micro_batch_sizes = {1, 2};
+  request.recompute = {Recompute::none, Recompute::full};
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("the space of meshes is the paper's, counted by hand for 2 x 2") {
+  // P and OS from 1x1, 2x1, 2x2; G is P or OS: 3 pairs of equals, 3 unequal pairs with two choices.
+  CHECK(mesh_choices({2, 2}).size() == 9);
+  CHECK(component_meshes({8, 128}).size() == 11);
+  for (const MeshChoice& choice : mesh_choices({8, 4})) {
+    Strategy strategy;
+    strategy.parameters = choice.parameters;
+    strategy.gradients = choice.gradients;
+    strategy.optimizer = choice.optimizer;
+    CHECK_NOTHROW(check_strategy(strategy, {8, 4}));
+  }
+}
+
+TEST_CASE("the optimum is that of exhaustive simulation") {
+  for (const int gpus : {4, 16}) {
+    PlanRequest request = tiny_request(gpus);
+    request.top = 3;
+    const Plan plan = make_plan(request);
+    PlanRequest all = request;
+    all.top = 1000000;  // nothing is pruned
+    const Plan exhaustive = make_plan(all);
+    CHECK(exhaustive.pruned == 0);
+    REQUIRE(plan.best.size() == 3);
+    for (std::size_t i = 0; i < plan.best.size(); ++i) {
+      INFO("gpus " << gpus << " place " << i);
+      CHECK(plan.best[i].run.step_time == exhaustive.best[i].run.step_time);
+      CHECK(plan.best[i].candidate.meshes == exhaustive.best[i].candidate.meshes);
+    }
+    for (const PlannedRun& planned : exhaustive.best)
+      CHECK(planned.bound.value() <= planned.run.step_time.value() * (1 + 1e-9));
+  }
+}
+
+TEST_CASE("the lower bound is never above the simulated time") {
+  const Machine machine(load_cluster("a800-4hdr"), "a800-4hdr", 16);
+  rc::prop("for random meshes, switches and shapes", [&machine] {
+    const auto choices = mesh_choices({8, 2});
+    const MeshChoice meshes = choices[*rc::gen::inRange<std::size_t>(0, choices.size())];
+    Strategy strategy = strategy_of({meshes, 1, Recompute::none, *rc::gen::arbitrary<bool>()});
+    strategy.overlap_all_reduce = *rc::gen::arbitrary<bool>();
+    strategy.overlap_gather_scatter = *rc::gen::arbitrary<bool>();
+    ModelShape model = tiny_model();
+    model.layers = *rc::gen::inRange(1, 5);
+    Training training;
+    training.sequence_length = 512;
+    training.global_batch = 16 * *rc::gen::inRange(1, 4);
+    const Schedule schedule = generate_schedule(model, training, strategy, {8, 2});
+    const Seconds bound =
+        step_time_bound(schedule, machine.network(), machine.collectives(), machine.compute());
+    const RunResult run = machine.simulate(model, training, strategy, {}, {});
+    RC_ASSERT(bound > Seconds(0));
+    RC_ASSERT(bound.value() <= run.step_time.value() * (1 + 1e-9));
+  });
+}
+
+TEST_CASE("a batch that no micro-batch size divides is refused") {
+  PlanRequest request = tiny_request(16);
+  request.training.global_batch = 17;
+  CHECK_THROWS_AS(make_plan(request), InputError);
+}

@@ -31,15 +31,19 @@ class Generator {
     builder_.begin_block("optimizer", "step.", 1);
     const OptimizerStep step = add_optimizer_step(job_, builder_);
     builder_.end_block();
-    for (const auto& [module, op] : first_uses_)
-      if (const auto updates = step.updates_of_module.find(module);
-          updates != step.updates_of_module.end())
-        for (const OpId update : updates->second) builder_.add_dependency(op, update);
-    builder_.persistent() = persistent_memory(job_);
+    if (job_.strategy.overlap_broadcast) wait_for_updates(step);
+    builder_.persistent() = persistent_memory(job_, builder_.communicators());
     return builder_.finish();
   }
 
  private:
+  void wait_for_updates(const OptimizerStep& step) {
+    for (const auto& [module, op] : first_uses_)
+      if (const auto updates = step.updates_of_module.find(module);
+          updates != step.updates_of_module.end())
+        for (const OpId update : updates->second) builder_.add_dependency(op, update);
+  }
+
   void pass(const std::string& name, const std::string& prefix, std::int64_t repeat,
             MicroBatch micro_batch) {
     builder_.begin_block(name, prefix, repeat);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace amsp {
@@ -21,39 +22,65 @@ bool GradientReducer::deferred() const {
          job_.strategy.boundary == BoundaryReduction::synchronous;
 }
 
+bool GradientReducer::contiguous() const {
+  return job_.strategy.contiguous_gradients &&
+         (job_.parameters_sharded() || job_.gradients_leave());
+}
+
+void GradientReducer::remember(OpId op, MemoryComponent component, Bytes delta, bool at_start) {
+  if (delta != Bytes(0)) builder_.op(op).memory.push_back({component, delta, at_start});
+}
+
+void GradientReducer::begin(OpId first_backward) {
+  if (!contiguous() || job_.parameters_sharded()) return;
+  held_ = job_.strategy.bucket * (job_.strategy.overlap_all_reduce ? 2.0 : 1.0);
+  remember(first_backward, MemoryComponent::buckets, held_, true);
+}
+
 std::optional<Kernel> GradientReducer::accumulation(int module) const {
+  const Bytes bytes = job_.bytes(module);
+  // Copy into the bucket: reads 2, writes 2 bytes an element. Sum: reads both, writes one.
+  if (contiguous()) return elementwise_kernel(bytes * 2.0, job_.training.dtype);
   if (job_.parameters_sharded() || job_.gradients_leave() || micro_batch_.first)
     return std::nullopt;
-  // Reads both, writes the sum: 6 bytes for an element of 2.
-  return elementwise_kernel(job_.bytes(module) * 3.0, job_.training.dtype);
+  return elementwise_kernel(bytes * 3.0, job_.training.dtype);
 }
 
 void GradientReducer::ready(int module, OpId weight_gradient) {
-  OpId ready = weight_gradient;
-  if (job_.parameters_sharded()) {
-    builder_.op(weight_gradient)
-        .memory.push_back({MemoryComponent::buckets, job_.bytes(module), true});
-    flat_.push_back(module);
-    const int layer = job_.modules[static_cast<std::size_t>(module)].layer;
-    const bool more = job_.strategy.flat_layers && layer >= 0 &&
-                      job_.modules[static_cast<std::size_t>(module - 1)].layer == layer;
-    if (more) return;
-    ready = scatter(flat_, weight_gradient);
+  const Bytes bytes = job_.bytes(module);
+  const bool stays = !job_.parameters_sharded() && !job_.gradients_leave();
+  if (stays && micro_batch_.first) {
+    remember(weight_gradient, MemoryComponent::gradients, bytes, true);
   } else {
-    flat_.push_back(module);
+    // Until it is added to the sum, copied into the bucket, or reduced.
+    remember(weight_gradient, MemoryComponent::buckets, bytes, true);
+    if (stays || contiguous()) remember(weight_gradient, MemoryComponent::buckets, -bytes, false);
   }
-  const std::vector<int> modules = std::exchange(flat_, {});
+  if (job_.parameters_sharded())
+    to_shards(module, weight_gradient);
+  else
+    to_replicas({module}, weight_gradient);
+}
+
+void GradientReducer::to_shards(int module, OpId weight_gradient) {
+  const Bytes bytes = job_.bytes(module);
+  const bool full = unscattered_bytes_ + bytes > job_.strategy.bucket;
+  if (contiguous() && full) scatter(weight_gradient);
+  unscattered_.push_back(module);
+  unscattered_bytes_ += bytes;
+  if (contiguous()) return;
+  const int layer = job_.modules[static_cast<std::size_t>(module)].layer;
+  const bool more = job_.strategy.flat_layers && layer >= 0 &&
+                    job_.modules[static_cast<std::size_t>(module - 1)].layer == layer;
+  if (!more) scatter(weight_gradient);
+}
+
+void GradientReducer::to_replicas(const std::vector<int>& modules, OpId ready) {
   if (!reduces_replicas()) return;
-  const double shard = job_.strategy.parameters.size();
-  for (const int part : modules) {
-    const Module& of = job_.modules[static_cast<std::size_t>(part)];
-    if (job_.gradients_leave())
-      builder_.op(ready).memory.push_back(
-          {MemoryComponent::buckets, job_.bytes(part) / shard, true});
-    for (const Tensor& tensor : of.tensors)
-      add_to_bucket(size_of(job_.training.dtype) * static_cast<double>(tensor.elements) / shard,
-                    ready);
-  }
+  const Bytes element = size_of(job_.training.dtype) / job_.strategy.parameters.size();
+  for (const int module : modules)
+    for (const Tensor& tensor : job_.modules[static_cast<std::size_t>(module)].tensors)
+      add_to_bucket(element * static_cast<double>(tensor.elements), ready);
   if (job_.strategy.flat_layers) close_bucket(ready);
 }
 
@@ -83,25 +110,44 @@ void GradientReducer::append_collective(Chain& chain, CollectiveKind kind,
   append(chain, "." + std::string(name_of(kind)) + suffix, std::move(op));
 }
 
-OpId GradientReducer::scatter(const std::vector<int>& modules, OpId after) {
+void GradientReducer::scatter(OpId after) {
+  const std::vector<int> modules = std::exchange(unscattered_, {});
+  const Bytes bytes = std::exchange(unscattered_bytes_, Bytes(0));
+  if (modules.empty()) return;
   const Module& first = job_.modules[static_cast<std::size_t>(modules.front())];
   Chain chain;
   chain.layer = first.layer;
-  if (first.layer >= 0) chain.name = fmt::format("l{}", first.layer);
-  if (modules.size() == 1) chain.name += (chain.name.empty() ? "" : ".") + first.name;
   chain.stream = job_.strategy.single_communication_stream ? "communication" : "scatter";
   chain.end = after;
-  Bytes bytes;
-  for (const int module : modules) bytes += job_.bytes(module);
+  if (first.layer >= 0) chain.name = fmt::format("l{}.", first.layer);
+  if (!job_.strategy.flat_layers || first.layer < 0) chain.name += first.name + ".";
+  chain.name += "gradient";
   if (job_.strategy.quantized_gradients)
     exchange_quantized(chain, bytes);
   else
     append_collective(chain, CollectiveKind::reduce_scatter, "parameters", {1, 1},
                       job_.strategy.parameters, bytes, job_.training.dtype);
-  builder_.op(chain.end).memory.push_back({MemoryComponent::buckets, -bytes, false});
+  if (!contiguous()) remember(chain.end, MemoryComponent::buckets, -bytes, false);
+  hold_shards(modules, chain.end);
   last_scatter_ = chain.end;
   if (!job_.strategy.overlap_gather_scatter) builder_.hold_compute(chain.end);
-  return chain.end;
+  to_replicas(modules, chain.end);
+}
+
+// Where the shards stay: in the step's gradients at once; later ones in a buffer of at most a
+// bucket until they are added up; those that go on to other ranks in the bucket.
+void GradientReducer::hold_shards(const std::vector<int>& modules, OpId scattered) {
+  Bytes bytes;
+  for (const int module : modules) bytes += job_.bytes(module);
+  bytes = bytes / job_.strategy.parameters.size();
+  if (job_.gradients_leave()) {
+    remember(scattered, MemoryComponent::buckets, bytes, true);
+  } else if (micro_batch_.first) {
+    remember(scattered, MemoryComponent::gradients, bytes, true);
+  } else if (!last_scatter_.valid()) {
+    held_ = std::min(job_.strategy.bucket, job_.all_bytes() / job_.strategy.parameters.size());
+    remember(scattered, MemoryComponent::buckets, held_, true);
+  }
 }
 
 // ZeRO++ (qgZ): int4 with scales left out. All-to-all inside the nodes, the parts added up and
@@ -142,29 +188,29 @@ void GradientReducer::reduce_bucket(const Bucket& bucket, bool at_end) {
   chain.name = fmt::format("bucket{}", buckets_++);
   chain.stream = "reduce";
   chain.end = at_end ? OpId() : bucket.filled;
-  const bool accumulates = job_.parameters_sharded() && micro_batch_.last && !micro_batch_.first;
-  Bytes hbm;
-  if (accumulates) hbm += bucket.bytes * 3.0;
-  if (!job_.strategy.flat_layers) hbm += bucket.bytes * 2.0;
-  OpId begin;
-  if (hbm > Bytes(0)) {
+  const bool shards_leave = job_.gradients_leave();
+  const bool flat = job_.strategy.flat_layers || contiguous();
+  const bool accumulates =
+      job_.parameters_sharded() && micro_batch_.last && !micro_batch_.first && !shards_leave;
+  const Bytes hbm = bucket.bytes * ((accumulates ? 3.0 : 0.0) + (flat ? 0.0 : 2.0));
+  const bool copied = hbm > Bytes(0);
+  // What lies in the buckets on its own until then: gradients on their way to other ranks.
+  const bool alone = shards_leave && !(contiguous() && !job_.parameters_sharded());
+  if (copied) {
     append_kernel(chain, ".flatten", hbm);
-    begin = chain.end;
-    builder_.op(begin).memory.push_back({MemoryComponent::buckets, bucket.bytes, true});
-    if (job_.gradients_leave())
-      builder_.op(begin).memory.push_back({MemoryComponent::buckets, -bucket.bytes, false});
+    if (at_end && last_scatter_.valid()) builder_.add_dependency(chain.end, last_scatter_);
+    remember(chain.end, MemoryComponent::buckets, bucket.bytes, true);
+    if (alone) remember(chain.end, MemoryComponent::buckets, -bucket.bytes, false);
   }
   reduce(chain, bucket.bytes);
-  if (at_end && last_scatter_.valid() && begin.valid())
-    builder_.add_dependency(begin, last_scatter_);
-  if (!job_.strategy.flat_layers) {
-    // Select and drop: a GPU copies out what it owns of the gradients, all of it or its shard.
-    const double kept =
-        static_cast<double>(job_.strategy.parameters.size()) / job_.strategy.gradients.size();
-    append_kernel(chain, ".unflatten", bucket.bytes * 2.0 * kept);
-  }
-  if (begin.valid())
-    builder_.op(chain.end).memory.push_back({MemoryComponent::buckets, -bucket.bytes, false});
+  if (at_end && !copied && last_scatter_.valid()) builder_.add_dependency(chain.end, last_scatter_);
+  // Select and drop: a GPU copies out what it owns of the gradients, all of it or its shard.
+  const Bytes kept = bucket.bytes * static_cast<double>(job_.strategy.parameters.size()) /
+                     job_.strategy.gradients.size();
+  if (!flat || shards_leave) append_kernel(chain, ".unflatten", kept * 2.0);
+  if (copied || alone) remember(chain.end, MemoryComponent::buckets, -bucket.bytes, false);
+  if (shards_leave && micro_batch_.first)
+    remember(chain.end, MemoryComponent::gradients, kept, true);
   last_bucket_ = chain.end;
 }
 
@@ -187,22 +233,31 @@ void GradientReducer::reduce(Chain& chain, Bytes bytes) {
 }
 
 void GradientReducer::finish() {
+  if (!unscattered_.empty()) scatter(builder_.last_compute());
   if (open_.bytes > Bytes(0)) close_bucket(open_.filled);
   for (const Bucket& bucket : std::exchange(deferred_buckets_, {})) reduce_bucket(bucket, true);
+  // A first micro-batch leaves its sums running into the next one; a later one adds them up.
+  if (micro_batch_.last || !micro_batch_.first || deferred()) {
+    if (last_scatter_.valid()) builder_.hold_compute(last_scatter_);
+    if (last_bucket_.valid()) builder_.hold_compute(last_bucket_);
+  }
+  accumulate_shards();
+}
+
+void GradientReducer::accumulate_shards() {
   const bool in_buckets = micro_batch_.last && reduces_replicas() && !job_.gradients_leave();
   const bool shards = job_.parameters_sharded() || job_.gradients_leave();
-  if (last_scatter_.valid() && (micro_batch_.last || !micro_batch_.first))
-    builder_.hold_compute(last_scatter_);
-  if (last_bucket_.valid() && (micro_batch_.last || !micro_batch_.first))
-    builder_.hold_compute(last_bucket_);
-  if (!shards || micro_batch_.first || in_buckets) return;
-  Op op;
-  op.name = "accumulate";
-  op.phase = Phase::backward;
-  op.component = StateComponent::gradients;
-  op.kernels = {elementwise_kernel(job_.all_bytes() * 3.0 / job_.strategy.gradients.size(),
-                                   job_.training.dtype)};
-  builder_.compute(std::move(op));
+  OpId end = last_bucket_.valid() ? last_bucket_ : last_scatter_;
+  if (shards && !micro_batch_.first && !in_buckets) {
+    Op op;
+    op.name = "accumulate";
+    op.phase = Phase::backward;
+    op.component = StateComponent::gradients;
+    op.kernels = {elementwise_kernel(job_.all_bytes() * 3.0 / job_.strategy.gradients.size(),
+                                     job_.training.dtype)};
+    end = builder_.compute(std::move(op));
+  }
+  if (held_ > Bytes(0)) remember(end, MemoryComponent::buckets, -held_, false);
 }
 
 }  // namespace amsp

@@ -19,8 +19,10 @@ class GradientReducer {
  public:
   GradientReducer(const Job& job, ScheduleBuilder& builder, MicroBatch micro_batch);
 
-  // The kernel that adds a module's gradient to that of earlier micro-batches, where the
-  // weight-gradient op does it itself.
+  // The first op of the backward pass: buffers that are there from then on.
+  void begin(OpId first_backward);
+  // What the weight-gradient op does with a module's gradient itself: adding it to that of earlier
+  // micro-batches, or copying it into a contiguous bucket.
   [[nodiscard]] std::optional<Kernel> accumulation(int module) const;
   // The weight-gradient op of a module is issued; modules come in backward order.
   void ready(int module, OpId weight_gradient);
@@ -45,23 +47,33 @@ class GradientReducer {
   void append_collective(Chain& chain, CollectiveKind kind, const std::string& communicator,
                          Mesh inner, Mesh outer, Bytes bytes, Dtype dtype);
 
-  OpId scatter(const std::vector<int>& modules, OpId after);
+  // Reduce-scatter to the parameters' shards: by module, by flat layer, or by contiguous bucket.
+  void to_shards(int module, OpId weight_gradient);
+  void scatter(OpId after);
   void exchange_quantized(Chain& chain, Bytes bytes);
+  void hold_shards(const std::vector<int>& modules, OpId scattered);
+  // Buckets over the replicas.
+  void to_replicas(const std::vector<int>& modules, OpId ready);
   void add_to_bucket(Bytes bytes, OpId ready);
   void close_bucket(OpId trigger);
   void reduce_bucket(const Bucket& bucket, bool at_end);
   void reduce(Chain& chain, Bytes bytes);
+  void accumulate_shards();
+  void remember(OpId op, MemoryComponent component, Bytes delta, bool at_start);
   [[nodiscard]] bool reduces_replicas() const;
+  [[nodiscard]] bool contiguous() const;
   [[nodiscard]] bool deferred() const;
 
   const Job& job_;
   ScheduleBuilder& builder_;
   MicroBatch micro_batch_;
-  std::vector<int> flat_;  // modules of the layer under way, where layers are flat
+  std::vector<int> unscattered_;
+  Bytes unscattered_bytes_;
   Bucket open_;
   int buckets_ = 0;
   std::vector<Bucket> deferred_buckets_;
   OpId last_scatter_, last_bucket_;
+  Bytes held_;  // of buckets, until the end of the pass
 };
 
 }  // namespace amsp

@@ -23,6 +23,8 @@ struct Job {
   [[nodiscard]] bool parameters_sharded() const { return strategy.parameters.size() > 1; }
   // Gradients are sharded further than parameters, so no GPU keeps all that it computes.
   [[nodiscard]] bool gradients_leave() const { return strategy.gradients != strategy.parameters; }
+  // A gathered module that stays from its forward to its backward use.
+  [[nodiscard]] bool stays_gathered(int module) const;
   [[nodiscard]] Bytes bytes(int module) const;  // of a whole module in the training dtype
   [[nodiscard]] Bytes all_bytes() const;
 };
@@ -46,13 +48,18 @@ class ScheduleBuilder {
   // A compute op; waits for `waits` and for everything that hold_compute() named since the last.
   OpId compute(Op op, std::vector<OpId> waits = {});
   void hold_compute(OpId op) { held_.push_back(op); }
-  // An op on a communication stream, which starts when the compute op before it is done …
+  // An op on a communication stream, which starts when the compute stream has come to this point of
+  // the program (NCCL's stream waits for an event on it) …
   OpId launch(const std::string& stream, Op op);
   // … or when other ops are.
   OpId launch_after(const std::string& stream, Op op, std::vector<OpId> after);
   void add_dependency(OpId op, OpId after);
+  [[nodiscard]] OpId last_compute() const { return *last_compute_; }
   Op& op(OpId id) { return schedule_.ops[id.position()]; }
   std::vector<PersistentMemory>& persistent() { return schedule_.persistent; }
+  [[nodiscard]] const std::vector<Communicator>& communicators() const {
+    return schedule_.communicators;
+  }
   [[nodiscard]] int world() const { return schedule_.world; }
   [[nodiscard]] int group_size(CommId id) const {
     return schedule_.communicators[id.position()].group_size();

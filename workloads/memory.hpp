@@ -9,8 +9,10 @@
 
 namespace amsp {
 
-// What a rank holds all the time: P, G, OS on their shards, NCCL's buffers, the CUDA context.
-std::vector<PersistentMemory> persistent_memory(const Job& job);
+// What a rank holds all the time: P and OS on their shards, DeepSpeed's gradient buffer, NCCL's
+// buffers, the CUDA context. (G comes and goes with the step.)
+std::vector<PersistentMemory> persistent_memory(const Job& job,
+                                                const std::vector<Communicator>& communicators);
 
 struct MemoryEstimate {
   Bytes peak;

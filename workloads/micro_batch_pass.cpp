@@ -106,8 +106,8 @@ void MicroBatchPass::forward_stage(std::size_t index) {
   const auto gather = gathers.find(stage.module);
   first_uses_.emplace_back(stage.module, gather == gathers.end() ? id : gather->second);
   // A tied table stays for the head.
-  if (!(stage.name == "embedding" && job_.model.tied_embeddings))
-    forward_gathers_.after(stage.module, id);
+  const bool for_head = stage.name == "embedding" && job_.model.tied_embeddings;
+  if (!for_head && !job_.stays_gathered(stage.module)) forward_gathers_.after(stage.module, id);
 }
 
 // What the backward pass needs stays; selective recompute drops what is cheap to make again at
@@ -184,12 +184,15 @@ void MicroBatchPass::backward_stage(std::size_t index) {
   release(inputs, gradient_component(stage, true), stage.incoming);
   release(inputs, saved_component(stage), stage.saved);
   const OpId id = builder_.compute(std::move(inputs));
+  if (index + 1 == job_.stages.size()) reducer_.begin(id);
   if (stage.module >= 0) free_module(stage, id);
 }
 
 void MicroBatchPass::free_module(const Stage& stage, OpId op) {
   backward_gathers_.after(stage.module, op);
-  if (stage.name == "head" && job_.model.tied_embeddings) forward_gathers_.after(0, op);
+  if (job_.stays_gathered(stage.module)) forward_gathers_.after(stage.module, op);
+  const bool table = stage.name == "head" && job_.model.tied_embeddings && !job_.stays_gathered(0);
+  if (table) forward_gathers_.after(0, op);
 }
 
 }  // namespace amsp

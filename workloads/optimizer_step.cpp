@@ -59,8 +59,11 @@ class StepEnd {
     op.kernels = {elementwise_kernel(Bytes(10 * owned_), job_.training.dtype),
                   elementwise_kernel(Bytes(8 * owned_), Dtype::fp32), update,
                   elementwise_kernel(Bytes(6 * owned_), job_.training.dtype)};
-    op.memory = {{MemoryComponent::temporaries, Bytes(8 * owned_), true},
-                 {MemoryComponent::temporaries, Bytes(-8 * owned_), false}};
+    op.memory = {
+        {MemoryComponent::temporaries, Bytes(8 * owned_), true},
+        {MemoryComponent::temporaries, Bytes(-8 * owned_), false},
+        // zero_grad(set_to_none): made again by the next step's first micro-batch.
+        {MemoryComponent::gradients, -(job_.all_bytes() / job_.strategy.gradients.size()), false}};
     builder_.compute(std::move(op));
   }
 
@@ -70,6 +73,7 @@ class StepEnd {
     if (group && s.update == ParameterUpdate::broadcast) broadcasts(*group);
     if (group && s.update == ParameterUpdate::all_gather) gathers(*group);
     if (s.overlap_broadcast) return;
+    for (const OpId op : spread_) builder_.hold_compute(op);
     builder_.compute(compute_op("end", Phase::update));
   }
 
@@ -89,8 +93,6 @@ class StepEnd {
   // In chunks of a bucket of the flat parameters (DeepSpeed's allgather_bucket_size).
   void gathers(CommId group) {
     const Bytes all = job_.all_bytes() / job_.strategy.parameters.size();
-    std::vector<int> modules;
-    for (std::size_t m = 0; m < job_.modules.size(); ++m) modules.push_back(static_cast<int>(m));
     int number = 0;
     for (Bytes sent; sent < all;) {
       const Bytes chunk = std::min(job_.strategy.bucket, all - sent);
@@ -99,20 +101,33 @@ class StepEnd {
           collective_op(fmt::format("update{}.gather", number++), Phase::update, -1,
                         StateComponent::parameters,
                         {CollectiveKind::all_gather, group, chunk, job_.training.dtype, 0}));
-      done(op, modules);
+      done(op, modules_between(sent, sent + chunk));
       sent += chunk;
     }
   }
 
+  // Modules with a part in [begin, end) of the local shard's flat buffer.
+  std::vector<int> modules_between(Bytes begin, Bytes end) const {
+    std::vector<int> modules;
+    Bytes at;
+    for (std::size_t m = 0; m < job_.modules.size(); ++m) {
+      const Bytes next = at + job_.bytes(static_cast<int>(m)) / job_.strategy.parameters.size();
+      if (at < end && next > begin) modules.push_back(static_cast<int>(m));
+      at = next;
+    }
+    return modules;
+  }
+
   void done(OpId op, const std::vector<int>& modules) {
-    if (!job_.strategy.overlap_broadcast) return builder_.hold_compute(op);
+    spread_.push_back(op);
     for (const int module : modules) result_.updates_of_module[module].push_back(op);
   }
 
   const Job& job_;
   ScheduleBuilder& builder_;
   Ownership ownership_;
-  double owned_ = 0;  // parameters of the largest owner
+  double owned_ = 0;          // parameters of the largest owner
+  std::vector<OpId> spread_;  // the collectives that spread the update
   OptimizerStep result_;
 };
 

@@ -12,6 +12,7 @@ ParameterGathers::ParameterGathers(const Job& job, ScheduleBuilder& builder, Pha
     : job_(job), builder_(builder), phase_(phase) {
   if (mesh().size() <= 1) return;
   for (const int module : order) {
+    if (phase == Phase::backward && job.stays_gathered(module)) continue;
     const int layer = job.modules[static_cast<std::size_t>(module)].layer;
     const bool joins =
         per_layer() && layer >= 0 && !units_.empty() &&
@@ -41,7 +42,7 @@ bool ParameterGathers::per_layer() const {
 }
 
 std::optional<OpId> ParameterGathers::before(int module) {
-  if (units_.empty()) return std::nullopt;
+  if (!unit_of_.contains(module)) return std::nullopt;
   const int depth = job_.strategy.overlap_gather_scatter ? job_.strategy.gathers_in_flight : 1;
   const std::size_t wanted = unit_of_.at(module) + static_cast<std::size_t>(depth);
   while (launched_ < units_.size() && launched_ < wanted) launch_unit(units_[launched_++]);
@@ -49,7 +50,7 @@ std::optional<OpId> ParameterGathers::before(int module) {
 }
 
 void ParameterGathers::after(int module, OpId op) {
-  if (units_.empty()) return;
+  if (!unit_of_.contains(module)) return;
   builder_.op(op).memory.push_back(
       {MemoryComponent::gathered_parameters, -job_.bytes(module), false});
 }

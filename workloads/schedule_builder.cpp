@@ -12,6 +12,13 @@ Bytes Job::bytes(int module) const {
          static_cast<double>(modules[static_cast<std::size_t>(module)].parameters());
 }
 
+bool Job::stays_gathered(int module) const {
+  Bytes between;  // used once forward and once backward
+  for (int next = module + 1; next < static_cast<int>(modules.size()); ++next)
+    between += 2 * bytes(next);
+  return between < strategy.reuse_distance;
+}
+
 Bytes Job::all_bytes() const { return size_of(training.dtype) * parameter_count(model); }
 
 Op collective_op(std::string name, Phase phase, int layer, StateComponent component,
@@ -119,6 +126,7 @@ OpId ScheduleBuilder::launch(const std::string& stream_name, Op op) {
     add_dependency(id, *last_compute_);
   else
     at_step_start_.push_back(id);
+  for (const OpId wait : held_) add_dependency(id, wait);
   if (!computed_in_block_) at_block_start_.push_back(id);
   return id;
 }

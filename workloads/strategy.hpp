@@ -36,10 +36,16 @@ struct Strategy {
   bool overlap_all_reduce = true;            // gradient buckets beside backward
   bool overlap_broadcast = false;            // parameter update beside the next step's forward
   bool single_communication_stream = false;  // FSDP: AG and RS share one stream
-  bool flat_layers = false;      // FSDP: a layer's parameters are one buffer, gathered at once
-  int gathers_in_flight = 2;     // FSDP's limit; prefetch depth in gather units
+  bool flat_layers = false;   // FSDP: a layer's parameters are one buffer, gathered at once
+  int gathers_in_flight = 2;  // FSDP's limit; prefetch depth in gather units
+  // DeepSpeed's max_reuse_distance: a gathered module stays from forward to backward when fewer
+  // parameters than this are used in between. 0: never (the paper's model).
+  Bytes reuse_distance;
   bool gather_per_layer = true;  // forward prefetch unit: a layer (AMSP) or a module
   Bytes bucket = gibibytes(1);   // gradient bucket (InternEvo: 512 Mi elements of bf16)
+  // DeepSpeed: gradients are copied into buffers of a bucket that are there from the beginning of
+  // the backward pass (two where reduction overlaps).
+  bool contiguous_gradients = false;
   bool inter_tensor_ownership = false;  // whole tensors owned by ranks, greedy balance
   bool hierarchical_gather = false;     // MiCS option
   Mesh secondary{0, 0};                 // ZeRO++ hpZ: mesh of the backward shard; 0 = off

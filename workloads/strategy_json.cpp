@@ -21,6 +21,7 @@ constexpr Flag kFlags[] = {{"reduce_every_micro_batch", &Strategy::reduce_every_
                            {"single_communication_stream", &Strategy::single_communication_stream},
                            {"flat_layers", &Strategy::flat_layers},
                            {"gather_per_layer", &Strategy::gather_per_layer},
+                           {"contiguous_gradients", &Strategy::contiguous_gradients},
                            {"inter_tensor_ownership", &Strategy::inter_tensor_ownership},
                            {"hierarchical_gather", &Strategy::hierarchical_gather},
                            {"quantized_weights", &Strategy::quantized_weights},
@@ -77,9 +78,9 @@ Mesh parse_mesh(std::string_view text, Mesh data_parallel, const Place& place) {
 Strategy parse_strategy(const JsonValue& json, Mesh data_parallel) {
   if (json.is_string())
     return find_strategy_preset(json.as_string(), json.place()).make(data_parallel);
-  std::vector<std::string> keys{"name",      "preset",    "parameters",       "gradients",
-                                "optimizer", "update",    "reduction",        "boundary",
-                                "bucket",    "secondary", "gathers_in_flight"};
+  std::vector<std::string> keys{"name",      "preset",         "parameters", "gradients",
+                                "optimizer", "update",         "reduction",  "boundary",
+                                "bucket",    "reuse_distance", "secondary",  "gathers_in_flight"};
   for (const Flag& flag : kFlags) keys.emplace_back(flag.key);
   json.accept_keys(keys);
   const auto preset = json.find("preset");
@@ -100,6 +101,8 @@ Strategy parse_strategy(const JsonValue& json, Mesh data_parallel) {
     strategy.boundary =
         static_cast<BoundaryReduction>(boundary->as_one_of("boundary", kBoundaries));
   if (const auto bucket = json.find("bucket")) strategy.bucket = bucket->as_bytes();
+  if (const auto distance = json.find("reuse_distance"))
+    strategy.reuse_distance = distance->as_bytes();
   if (const auto gathers = json.find("gathers_in_flight"))
     strategy.gathers_in_flight = static_cast<int>(gathers->as_integer(1, 1 << 20));
   return strategy;
@@ -115,6 +118,7 @@ std::string to_json(const Strategy& strategy) {
   json["boundary"] = kBoundaries[static_cast<std::size_t>(strategy.boundary)];
   for (const Flag& flag : kFlags) json[flag.key] = strategy.*flag.member;
   json["gathers_in_flight"] = strategy.gathers_in_flight;
+  json["reuse_distance"] = to_text(strategy.reuse_distance);
   json["bucket"] = to_text(strategy.bucket);
   json["secondary"] = strategy.secondary.size() > 0 ? to_text(strategy.secondary) : "off";
   return json.dump();

@@ -18,6 +18,8 @@ class Mics : public StrategyPreset {
     strategy.update = ParameterUpdate::none;
     strategy.gather_per_layer = false;
     strategy.boundary = BoundaryReduction::synchronous;
+    strategy.contiguous_gradients = true;
+    strategy.bucket = Bytes(1e9);  // reduce_bucket_size 5e8 elements of bf16: DeepSpeed's default
     return strategy;
   }
 };

@@ -15,6 +15,9 @@ class Zero1 : public StrategyPreset {
     strategy.name = "zero1";
     strategy.optimizer = data_parallel;
     strategy.update = ParameterUpdate::all_gather;
+    // "Overlap and contiguous grads are meaningless in stage 1 and are ignored": DeepSpeed's
+    // engine.py sets overlap_comm to false whatever the configuration says.
+    strategy.overlap_all_reduce = false;
     strategy.bucket = Bytes(1e9);  // reduce_bucket_size 5e8 elements of bf16: DeepSpeed's default
     return strategy;
   }

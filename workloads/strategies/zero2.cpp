@@ -18,6 +18,7 @@ class Zero2 : public StrategyPreset {
     strategy.update = ParameterUpdate::all_gather;
     strategy.reduction = GradientReduction::reduce_scatter;
     strategy.reduce_every_micro_batch = true;
+    strategy.contiguous_gradients = true;
     strategy.bucket = Bytes(1e9);  // reduce_bucket_size 5e8 elements of bf16: DeepSpeed's default
     return strategy;
   }

@@ -18,6 +18,8 @@ class Zeropp : public StrategyPreset {
     strategy.gather_per_layer = false;
     // AMSP's setting of ZeRO++: the secondary shard only (paper, section VI-A).
     strategy.secondary = {data_parallel.inside, 1};
+    strategy.contiguous_gradients = true;
+    strategy.bucket = Bytes(1e9);  // reduce_bucket_size 5e8 elements of bf16: DeepSpeed's default
     return strategy;
   }
 };

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of a step: balance, reference formulas, published measurements.
+#include "workloads/memory.hpp"
+
+#include <rapidcheck/catch.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "random_jobs.hpp"
+
+using namespace amsp;
+using namespace amsp::testing;
+
+namespace {
+
+Schedule generate(const ModelShape& model, const Training& training, const std::string& strategy,
+                  Mesh dp) {
+  return generate_schedule(model, training,
+                           parse_strategy(JsonValue::parse_text(strategy, "strategy"), dp), dp);
+}
+
+double peak(const ModelShape& model, const Training& training, const std::string& strategy,
+            Mesh dp) {
+  return estimate_peak_memory(generate(model, training, strategy, dp)).peak.value();
+}
+
+Bytes persistent(const Schedule& schedule, MemoryComponent component) {
+  for (const PersistentMemory& memory : schedule.persistent)
+    if (memory.component == component) return memory.bytes;
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("what a step allocates it frees, and nothing is freed before it is there") {
+  rc::prop("balance", [] {
+    const ModelShape model = random_model();
+    const Mesh dp = random_machine();
+    const Training training = random_training(dp);
+    const auto& presets = strategy_presets();
+    Strategy s = (*rc::gen::elementOf(presets))->make(dp);
+    s.overlap_gather_scatter = *rc::gen::arbitrary<bool>();
+    s.overlap_all_reduce = *rc::gen::arbitrary<bool>();
+    s.bucket = Bytes(*rc::gen::inRange(100000, 40000000));
+    if (s.parameters.size() == 1 && s.gradients.size() == 1 && *rc::gen::arbitrary<bool>())
+      s.optimizer = s.gradients = random_mesh(dp, {1, 1});
+    if (s.optimizer != s.parameters && s.update == ParameterUpdate::none)
+      s.update = ParameterUpdate::broadcast;
+    const Schedule schedule = generate_schedule(model, training, s, dp);
+    std::map<MemoryComponent, double> held;
+    for (const Block& block : schedule.blocks) {
+      std::map<MemoryComponent, double> at_begin = held;
+      for (const OpId id : block.ops)
+        for (const bool at_start : {true, false})
+          for (const MemoryChange& change : schedule.op(id).memory)
+            if (change.at_start == at_start) {
+              double& now = held[change.component];
+              now += change.delta.value();
+              RC_LOG() << s.name << " " << schedule.op(id).name << " " << name_of(change.component)
+                       << " " << now << "\n";
+              RC_ASSERT(now > -1e-3);
+            }
+      if (block.repeat > 1)
+        for (const auto& [component, bytes] : held)
+          RC_ASSERT(std::abs(bytes - at_begin[component]) < 1e-3);
+    }
+    for (const auto& [component, bytes] : held) {
+      RC_LOG() << s.name << " keeps " << bytes << " of " << name_of(component) << "\n";
+      RC_ASSERT(std::abs(bytes) < 1e-3);
+    }
+  });
+}
+
+TEST_CASE("model states are the paper's formula") {
+  // 2 Phi / s_p + 12 Phi / s_os; G (2 Phi / s_g) comes and goes with the step.
+  const double phi = 13015864320.0;
+  Training training;
+  training.global_batch = 16;
+  const Schedule s = generate(load_model("llama-13b"), training,
+                              R"({"preset": "amsp", "parameters": "4x1", "optimizer": "8x1",
+                                  "inter_tensor_ownership": false})",
+                              {8, 1});
+  CHECK(persistent(s, MemoryComponent::parameters).value() == Approx(2 * phi / 4));
+  CHECK(persistent(s, MemoryComponent::optimizer_states).value() == Approx(12 * phi / 8));
+  double gradients = 0;
+  for (const Op& op : s.ops)
+    for (const MemoryChange& change : op.memory)
+      if (change.component == MemoryComponent::gradients && change.delta > Bytes(0))
+        gradients += change.delta.value();
+  CHECK(gradients == Approx(2 * phi / 4));
+}
+
+TEST_CASE("activations of a layer are 118/3 b s h, and 2 b s h with recompute") {
+  // paper.md 2.2, for an MLP of 8/3 of the hidden size: here h = 4608, f = 12288.
+  ModelShape model = load_model("llama-7b");
+  model.heads = model.kv_heads = 36;
+  model.hidden = 4608;
+  model.intermediate = 12288;
+  Training training;
+  training.sequence_length = 2048;
+  training.micro_batch = 3;
+  training.global_batch = 3;
+  const double bsh = 3.0 * 2048 * 4608;
+  const auto activations = [&](std::int64_t layers, Recompute recompute) {
+    model.layers = layers;
+    training.recompute = recompute;
+    double now = 0;
+    double largest = 0;
+    for (const Op& op : generate(model, training, "\"ddp\"", {1, 1}).ops) {
+      if (op.phase != Phase::forward) break;
+      for (const MemoryChange& change : op.memory)
+        if (change.component == MemoryComponent::activations) now += change.delta.value();
+      largest = now;
+    }
+    return largest;
+  };
+  CHECK(activations(3, Recompute::none) - activations(2, Recompute::none) ==
+        Approx(118.0 / 3 * bsh));
+  CHECK(activations(3, Recompute::full) - activations(2, Recompute::full) == Approx(2 * bsh));
+  // Selective: without two norm outputs, silu(gate) and the product.
+  CHECK(activations(3, Recompute::selective) - activations(2, Recompute::selective) ==
+        Approx((118.0 / 3 - 4 - 4 * 8.0 / 3) * bsh));
+}
+
+TEST_CASE("the Adam step peaks at 20 bytes for an owned parameter") {
+  // paper.md 2.2: with few activations the peak is P + G + OS x 5/3.
+  ModelShape model = load_model("llama-7b");
+  Training training;
+  training.sequence_length = 16;
+  training.global_batch = 1;
+  const Schedule s = generate(model, training, "\"ddp\"", {1, 1});
+  const MemoryEstimate estimate = estimate_peak_memory(s);
+  CHECK(s.op(estimate.at).name == "step.adam");
+  CHECK((estimate.peak - persistent(s, MemoryComponent::context)).value() ==
+        Approx(6738415616.0 * (2 + 2 + 20)));
+}
+
+TEST_CASE("ZeRO-2 peaks above ZeRO-1: DeepSpeed's contiguous gradient buffers") {
+  // DeepSpeed#1302: a model of 1.8 billion parameters; nvidia-smi in MiB by bucket size (elements),
+  // with and without overlap, against 19247 without contiguous buffers.
+  ModelShape model = load_model("gpt2-xl");
+  Training training;
+  training.sequence_length = 1024;
+  training.micro_batch = 4;
+  training.global_batch = 8;
+  const Mesh dp{2, 1};
+  const auto mebi = [&](const std::string& more) {
+    return peak(model, training, R"({"preset": "zero2")" + more + "}", dp) / 1048576;
+  };
+  const double without = mebi(R"(, "contiguous_gradients": false)");
+  CHECK(mebi(R"(, "bucket": "1GB")") - without == Approx(21152 - 19247).margin(4));
+  CHECK(mebi(R"(, "bucket": "1GB", "overlap_all_reduce": false)") - without ==
+        Approx(20198 - 19247).margin(4));
+  CHECK(mebi(R"(, "bucket": "0.2GB")") - without == Approx(19625 - 19247).margin(4));
+  CHECK(mebi(R"(, "bucket": "0.02GB")") - without == Approx(19284 - 19247).margin(4));
+  CHECK(peak(model, training, "\"zero2\"", dp) > peak(model, training, "\"zero1\"", dp));
+}
+
+TEST_CASE("ZeRO-3 peaks above ZeRO-2: gathered parameters stay") {
+  // DeepSpeed#3734 (a model of 560 million parameters on four GPUs): max_reuse_distance of 1e9
+  // elements keeps all of a small model gathered from forward to backward, beside its shards.
+  const ModelShape model =
+      parse_model(JsonValue::parse_text(R"({"model_type": "bloom", "n_embed": 1024, "n_layer": 24,
+                                            "num_attention_heads": 16, "vocab_size": 250880})",
+                                        "bloom-560m"),
+                  "bloom-560m");
+  Training training;
+  training.sequence_length = 2048;
+  training.global_batch = 4;
+  const auto with = [&](const std::string& strategy) {
+    return peak(model, training, "{" + strategy + R"(, "bucket": "0.1GB"})", {4, 1});
+  };
+  const double zero2 = with(R"("preset": "zero2")");
+  CHECK(with(R"("preset": "zero3", "reuse_distance": "2GB")") > zero2);
+  CHECK(with(R"("preset": "zero3")") < zero2);
+}

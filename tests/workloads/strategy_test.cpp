@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strategies: presets, text, and the rules of the paper's section V-B.
+#include "workloads/strategy.hpp"
+
+#include <rapidcheck/catch.h>
+
+#include <catch2/catch.hpp>
+
+#include "random_jobs.hpp"
+
+using namespace amsp;
+using namespace amsp::testing;
+
+namespace {
+
+Strategy parse(const std::string& text, Mesh dp = {8, 4}) {
+  return parse_strategy(JsonValue::parse_text(text, "strategy.json"), dp);
+}
+
+std::string error_of(const std::string& text, Mesh dp = {8, 4}) {
+  try {
+    check_strategy(parse(text, dp), dp);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("presets obey the rules on any machine and survive their text") {
+  rc::prop("presets", [] {
+    const Mesh dp{*rc::gen::inRange(1, 17), *rc::gen::inRange(1, 20)};
+    for (const StrategyPreset* preset : strategy_presets()) {
+      const Strategy strategy = preset->make(dp);
+      check_strategy(strategy, dp);
+      RC_ASSERT(strategy.name == preset->name());
+      const std::string text = to_json(strategy);
+      RC_ASSERT(to_json(parse(text, dp)) == text);
+    }
+  });
+}
+
+TEST_CASE("meshes as text") {
+  CHECK(parse(R"({"preset": "amsp", "optimizer": "8x4"})").optimizer == Mesh{8, 4});
+  CHECK(parse(R"({"preset": "amsp", "optimizer": "all"})").optimizer == Mesh{8, 4});
+  CHECK(parse(R"({"preset": "amsp", "optimizer": "node"})").optimizer == Mesh{8, 1});
+  // Parameters that are sharded take the gradients along, and the states where these lag behind.
+  const Strategy amsp = parse(R"({"preset": "amsp", "parameters": "4x1"})");
+  CHECK(amsp.gradients == Mesh{4, 1});
+  CHECK(amsp.optimizer == Mesh{8, 1});
+  CHECK(parse(R"({"preset": "mics", "parameters": "8x2"})").optimizer == Mesh{8, 2});
+}
+
+TEST_CASE("a broken rule is named, with what would do") {
+  CHECK_THAT(error_of(R"({"parameters": "4x1", "optimizer": "2x1"})"),
+             Catch::Contains("dependency rule") && Catch::Contains("at least 4x1"));
+  CHECK_THAT(error_of(R"({"optimizer": "3x1"})"),
+             Catch::Contains("divisibility") && Catch::Contains("1, 2, 4, 8 would do"));
+  CHECK_THAT(error_of(R"({"optimizer": "8x3"})"), Catch::Contains("1, 2, 4 would do"));
+  CHECK_THAT(error_of(R"({"optimizer": "4x2"})"),
+             Catch::Contains("fills a node before it crosses") && Catch::Contains("8x2 would do"));
+  CHECK_THAT(error_of(R"({"gradients": "4x1", "optimizer": "8x1"})"),
+             Catch::Contains("must be sharded as"));
+  CHECK_THAT(error_of(R"({"optimizer": "4by2"})"), Catch::Contains("is not a mesh"));
+  CHECK_THAT(error_of(R"({"update": "none"})"), Catch::Contains("must spread"));
+  CHECK_THAT(error_of(R"({"update": "all_gather"})"), Catch::Contains("uneven"));
+  CHECK_THAT(error_of("\"zero4\""), Catch::Contains("did you mean \"zero1\""));
+  CHECK_THAT(error_of(R"({"preset": "amsp", "overlap_brodcast": true})"),
+             Catch::Contains("did you mean \"overlap_broadcast\""));
+  // Nested, but not a divisor: 2 of 6 and 3 of 6.
+  CHECK_THAT(error_of(R"({"parameters": "2x1", "optimizer": "3x1"})", {6, 1}),
+             Catch::Contains("must divide"));
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/training.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace amsp;
+
+namespace {
+
+Training parse(const std::string& text) {
+  return parse_training(JsonValue::parse_text(text, "training.json"));
+}
+
+std::string error_of(const std::string& text, int ranks = 8) {
+  try {
+    micro_batches(parse(text), ranks);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("a global batch in sequences or tokens") {
+  CHECK(parse(R"({"global_batch": 1024})").global_batch == 1024);
+  CHECK(parse(R"({"sequence_length": 4096, "global_batch": "4Mi tokens"})").global_batch == 1024);
+  CHECK(parse(R"({"sequence_length": 2048, "global_batch": "4194304 tokens"})").global_batch ==
+        2048);
+  CHECK(micro_batches(parse(R"({"global_batch": 1024})"), 8) == 128);
+  CHECK(micro_batches(parse(R"({"global_batch": 1024, "micro_batch": 4})"), 8) == 32);
+}
+
+TEST_CASE("batches that cannot be shared are refused with a batch that can") {
+  CHECK_THAT(error_of(R"({"global_batch": 1000})", 7),
+             Catch::Contains("a multiple of 7") && Catch::Contains("994 or 1001"));
+  CHECK_THAT(error_of(R"({"global_batch": "4M tokens"})"), Catch::Contains("whole number"));
+  CHECK_THAT(error_of(R"({"global_batch": "4M"})"), Catch::Contains("is not a batch"));
+  CHECK_THAT(error_of(R"({"recompute": "some"})"), Catch::Contains("selective"));
+  CHECK_THAT(error_of(R"({"dtype": "fp32"})"), Catch::Contains("bf16 or fp16"));
+  CHECK_THAT(error_of(R"({"memory_reserve": 2})"), Catch::Contains("/memory_reserve"));
+}

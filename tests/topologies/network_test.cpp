@@ -3,7 +3,7 @@
 #include "topologies/network.hpp"
 
 #include <catch2/catch.hpp>
-#include <chrono>
+#include <ctime>
 #include <numeric>
 
 namespace amsp {
@@ -48,11 +48,12 @@ TEST_CASE("NICs follow affinity") {
 
 TEST_CASE("131072 GPUs are built in under half a second") {
   const ClusterSpec cluster = resized(load_cluster("dgx-a100"), 131072);
-  const auto start = std::chrono::steady_clock::now();
+  // Processor time, so that a busy machine does not fail the test.
+  const std::clock_t start = std::clock();
   const Network network(cluster);
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  const double took = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   CHECK(network.links().size() > 131072 * 5u);
-  CHECK(took.count() < 0.5);
+  CHECK(took < 0.5);
 }
 
 }  // namespace amsp

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/units_text.hpp"
+#include "topologies/import/device_groups.hpp"
+#include "topologies/import/gpu_names.hpp"
+#include "topologies/import/import.hpp"
+
+namespace amsp {
+namespace {
+
+// Defaults, as in the shipped clusters (docs/model/10-topology.md): half of NCCL's smallest
+// constant for GPU to GPU over NVLink; PCIe, NIC and switch in the order of product briefs.
+constexpr Seconds kNvlinkHop = microseconds(0.3);
+constexpr Seconds kPcieHop = microseconds(0.15);
+constexpr Seconds kNicLatency = microseconds(0.3);
+constexpr Seconds kSwitchHop = microseconds(0.13);
+constexpr Bandwidth kSocketRate = gigabytes_per_second(10);
+
+class Builder {
+ public:
+  Builder(const MachineFacts& facts, const ImportOptions& options)
+      : facts_(facts), options_(options), groups_(facts) {
+    cluster_.name = options.name.empty() ? "imported" : options.name;
+    cluster_.nodes = options.nodes;
+    cluster_.sources.push_back("imported from " + facts.source);
+    cluster_.assumptions = facts.notes;
+  }
+
+  ClusterSpec build() {
+    choose_gpu();
+    node().gpus = static_cast<int>(facts_.gpus.size());
+    add_intra();
+    add_pcie();
+    add_nics();
+    add_fabric();
+    cluster_.description = fmt::format("{} node{} of {} {}, {} NIC{}", cluster_.nodes,
+                                       cluster_.nodes == 1 ? "" : "s", node().gpus, node().gpu.name,
+                                       node().nics.size(), node().nics.size() == 1 ? "" : "s");
+    return parse_cluster(JsonValue::parse_text(amsp::to_json(cluster_), facts_.source));
+  }
+
+ private:
+  NodeSpec& node() { return cluster_.node; }
+  void assume(std::string text) { cluster_.assumptions.push_back(std::move(text)); }
+
+  void choose_gpu() {
+    if (!options_.gpu.empty()) {
+      type_ = find_gpu_type(options_.gpu, {"command line", "--gpu"});
+    } else {
+      const GpuGuess guess = guess_gpu_type(facts_);
+      type_ = find_gpu_type(guess.type);
+      if (!guess.because.empty()) assume(guess.because + "; name it with --gpu");
+      const bool mixed = std::any_of(facts_.gpus.begin(), facts_.gpus.end(), [&](const GpuFact& g) {
+        return g.type != facts_.gpus.front().type ||
+               g.architecture != facts_.gpus.front().architecture;
+      });
+      if (mixed) assume("the GPUs are of several types; all are taken to be of the first's");
+    }
+    node().gpu = type_.spec;
+  }
+
+  void add_intra() {
+    IntraNodeSpec& intra = node().intra;
+    const int links = nvlinks_per_gpu(facts_);
+    if (links <= 0 || node().gpus < 2) {
+      intra.kind = IntraNodeKind::pcie;
+      if (links < 0 && node().gpus > 1 && type_.nvlinks > 0) add_unseen_nvlinks();
+      return;
+    }
+    const Bandwidth rate = link_rate(links);
+    intra.latency = kNvlinkHop;
+    if (through_switch(facts_)) {
+      intra.kind = IntraNodeKind::nvswitch;
+      intra.gpu_rate = rate * links;
+      // Switches of Hopper's generation on reduce and multicast.
+      intra.multicast = facts_.gpus.size() > 2 && type_.architecture >= "sm_90" &&
+                        type_.architecture.starts_with("sm_9");
+      if (type_.architecture.starts_with("sm_1")) intra.multicast = true;
+      return;
+    }
+    intra.kind = IntraNodeKind::nvlink_mesh;
+    intra.mesh_link_rate = rate;
+    add_mesh();
+  }
+
+  // A file of PCI devices says nothing of NVLink, but GPUs of this type have it.
+  void add_unseen_nvlinks() {
+    IntraNodeSpec& intra = node().intra;
+    const bool bridged = type_.spec.name.find("PCI") != std::string::npos;
+    if (bridged || node().gpus < 4) {
+      assume("no NVLink in the files; none is taken to be there");
+      return;
+    }
+    intra.latency = kNvlinkHop;
+    intra.kind = IntraNodeKind::nvswitch;
+    intra.gpu_rate = type_.nvlink_rate * type_.nvlinks;
+    assume(
+        fmt::format("the files do not show NVLink; {} has {} links, taken to lead to an "
+                    "NVSwitch; the output of nvidia-smi topo -m would say",
+                    type_.spec.name, type_.nvlinks));
+  }
+
+  Bandwidth link_rate(int links) {
+    if (type_.nvlinks > 0) {
+      if (links > type_.nvlinks)
+        assume(
+            fmt::format("{} NVLinks per GPU are more than the {} of {}; its rate per link is "
+                        "used",
+                        links, type_.nvlinks, type_.spec.name));
+      return type_.nvlink_rate;
+    }
+    assume(
+        fmt::format("{} has no NVLink in the catalogue but the files show {} links: 25 GB/s "
+                    "each is taken",
+                    type_.spec.name, links));
+    return gigabytes_per_second(25);
+  }
+
+  void add_mesh() {
+    const int n = node().gpus;
+    std::vector<std::pair<int, int>> unknown;
+    std::vector<int> total(static_cast<std::size_t>(n), 0);
+    for (int a = 0; a < n; ++a)
+      for (int b = a + 1; b < n; ++b) {
+        const int links =
+            facts_.gpu_gpu[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)].nvlinks;
+        if (links < 0) unknown.emplace_back(a, b);
+        if (links <= 0) continue;
+        node().intra.mesh_links[{a, b}] = links;
+        total[static_cast<std::size_t>(a)] += links;
+        total[static_cast<std::size_t>(b)] += links;
+      }
+    const int most = *std::max_element(total.begin(), total.end());
+    // A cut matrix: the links that two GPUs lack may lie between them.
+    for (const auto& [a, b] : unknown) {
+      const int missing = std::min(most - total[static_cast<std::size_t>(a)],
+                                   most - total[static_cast<std::size_t>(b)]);
+      const bool only =
+          std::count_if(unknown.begin(), unknown.end(), [&](const auto& pair) {
+            return pair.first == a || pair.second == a || pair.first == b || pair.second == b;
+          }) == 1;
+      if (missing > 0 && only) node().intra.mesh_links[{a, b}] = missing;
+      assume(fmt::format("GPU{}-GPU{} is not in the file; taken to be {}", a, b,
+                         missing > 0 && only
+                             ? fmt::format("NV{}, so that both have {} NVLinks", missing, most)
+                             : "without NVLink"));
+    }
+  }
+
+  void add_pcie() {
+    node().pcie_latency = kPcieHop;
+    node().pcie_rate = pcie_rate();
+    for (const GpuFact& gpu : facts_.gpus) {
+      const std::size_t i = static_cast<std::size_t>(&gpu - facts_.gpus.data());
+      node().gpu_socket.push_back(groups_.socket_of_gpu(i));
+    }
+    node().switch_socket = groups_.switch_sockets();
+    if (!node().switch_socket.empty())
+      for (std::size_t i = 0; i < facts_.gpus.size(); ++i)
+        node().gpu_switch.push_back(groups_.switch_of_gpu(i));
+    if (groups_.sockets() > 1) {
+      node().socket_rate = facts_.socket_rate.value_or(kSocketRate);
+      assume(facts_.socket_rate
+                 ? fmt::format("sockets (NUMA nodes) joined at {}, NCCL's figure for {}",
+                               human(node().socket_rate), facts_.cpu)
+                 : fmt::format("the CPU type is not known: sockets (NUMA nodes) joined at {}, "
+                               "NCCL's figure for Intel Skylake",
+                               human(node().socket_rate)));
+    }
+    for (const std::string& note : groups_.notes()) assume(note);
+  }
+
+  Bandwidth pcie_rate() {
+    const Bandwidth usual = type_.pcie_rate;
+    std::optional<Bandwidth> slowest;
+    for (const GpuFact& gpu : facts_.gpus)
+      if (gpu.pcie_rate && (!slowest || *gpu.pcie_rate < *slowest)) slowest = gpu.pcie_rate;
+    if (!slowest) {
+      assume(
+          fmt::format("the PCIe rate is not in the files: {} per direction, from the data sheet "
+                      "of {}",
+                      human(usual), type_.spec.name));
+      return usual;
+    }
+    // Links of virtual machines and of sleeping GPUs show a fraction of their speed.
+    if (*slowest < usual * 0.49) {
+      assume(
+          fmt::format("the files state {} of PCIe, less than half of what {} has: taken for a "
+                      "virtual or sleeping link, {} used",
+                      human(*slowest), type_.spec.name, human(usual)));
+      return usual;
+    }
+    return *slowest;
+  }
+
+  Bandwidth default_nic_rate() {
+    if (options_.nic_rate) return *options_.nic_rate;
+    // What such servers are commonly built with: HDR beside A100, NDR from Hopper on.
+    const std::string& arch = type_.architecture;
+    if (arch == "sm_80") return gigabits_per_second(200);
+    const bool recent = arch.starts_with("sm_9") || arch.starts_with("sm_10") || arch == "gfx942" ||
+                        arch == "gfx950";
+    return gigabits_per_second(recent ? 400 : 100);
+  }
+
+  void add_nics() {
+    std::vector<std::string> unknown;
+    for (std::size_t i = 0; i < facts_.nics.size(); ++i) {
+      NicSpec nic;
+      nic.name = facts_.nics[i].device;
+      nic.rate = facts_.nics[i].rate.value_or(default_nic_rate());
+      nic.socket = groups_.socket_of_nic(i);
+      nic.pcie_switch = groups_.switch_of_nic(i);
+      nic.gpus = groups_.gpus_nearest_to(i);
+      if (!facts_.nics[i].rate) unknown.push_back(nic.name);
+      node().nics.push_back(std::move(nic));
+    }
+    if (!unknown.empty())
+      assume(fmt::format("the rate of {} is not in the files: {}{}", fmt::join(unknown, ", "),
+                         human_bits(default_nic_rate()),
+                         options_.nic_rate ? " as given" : ", set it with --nic-rate"));
+    if (facts_.nics.empty()) invent_nics();
+  }
+
+  void invent_nics() {
+    const int count = options_.nics.value_or(0);
+    for (int i = 0; i < count; ++i)
+      node().nics.push_back(
+          {fmt::format("nic{}", i), default_nic_rate(), {}, i % groups_.sockets(), -1});
+    if (count > 0)
+      assume(fmt::format("no NIC in the files: {} of {} each as asked for, spread over the sockets",
+                         count, human_bits(default_nic_rate())));
+    else
+      assume("no NIC in the files: the cluster is one node; add NICs with --nics");
+    if (count == 0 && options_.nodes > 1)
+      throw InputError({facts_.source, ""},
+                       fmt::format("shows no NIC, which {} nodes need; add some with --nics N "
+                                   "--nic-rate RATE",
+                                   options_.nodes));
+  }
+
+  static std::string human_bits(Bandwidth rate) {
+    return fmt::format("{} Gb/s", rate.value() * 8 / 1e9);
+  }
+
+  void add_fabric() {
+    FabricSpec& fabric = cluster_.fabric;
+    if (node().nics.empty()) {
+      fabric.kind = FabricKind::none;
+      return;
+    }
+    fabric.kind = FabricKind::single_switch;
+    fabric.hop_latency = kSwitchHop;
+    fabric.nic_latency = kNicLatency;
+    assume(
+        "the files do not show the fabric: one switch without contention; edit \"fabric\" for "
+        "another");
+    assume("latencies: NVLink hop 0.3 us, PCIe hop 0.15 us, NIC 0.3 us, switch 0.13 us");
+  }
+
+  const MachineFacts& facts_;
+  const ImportOptions& options_;
+  DeviceGroups groups_;
+  GpuType type_;
+  ClusterSpec cluster_;
+};
+
+}  // namespace
+
+ClusterSpec cluster_from(const MachineFacts& facts, const ImportOptions& options) {
+  if (facts.gpus.empty()) throw InputError({facts.source, ""}, "holds no GPU");
+  return Builder(facts, options).build();
+}
+
+}  // namespace amsp

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which devices share a PCIe switch, and which a socket, from their pairwise paths.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "topologies/import/machine_facts.hpp"
+
+namespace amsp {
+
+// Switch: devices joined by PIX or PXB. Socket (NUMA node): joined by PIX, PXB, PHB or NODE, or by
+// equal NUMA (else CPU) affinity. What nothing joins stands alone on a socket of its own.
+class DeviceGroups {
+ public:
+  explicit DeviceGroups(const MachineFacts& facts);
+  [[nodiscard]] int sockets() const { return sockets_; }
+  [[nodiscard]] int socket_of_gpu(std::size_t gpu) const { return socket_[gpu]; }
+  [[nodiscard]] int socket_of_nic(std::size_t nic) const { return socket_[gpus_ + nic]; }
+  [[nodiscard]] int switch_of_gpu(std::size_t gpu) const { return switch_[gpu]; }  // -1 = none
+  [[nodiscard]] int switch_of_nic(std::size_t nic) const { return switch_[gpus_ + nic]; }
+  [[nodiscard]] const std::vector<int>& switch_sockets() const { return switch_socket_; }
+  // GPUs that have no nearer NIC than this one (none where all NICs are equally far).
+  [[nodiscard]] std::vector<int> gpus_nearest_to(std::size_t nic) const;
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  [[nodiscard]] PathKind path(std::size_t a, std::size_t b) const;
+  [[nodiscard]] std::string affinity(std::size_t device) const;
+  void find_switches();
+  void find_sockets();
+
+  const MachineFacts& facts_;
+  std::size_t gpus_, devices_;
+  int sockets_ = 0;
+  std::vector<int> socket_, switch_, switch_socket_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace amsp

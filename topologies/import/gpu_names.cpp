@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topologies/import/gpu_names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "topologies/gpu_spec.hpp"
+#include "topologies/import/plain_text.hpp"
+
+namespace amsp {
+namespace {
+
+// Rubin has 36 NVLinks, Blackwell and Hopper 18: no GPU has more.
+constexpr int kMostLinksOfAGpu = 36;
+
+struct Named {
+  std::string stem;
+  GpuType type;
+};
+
+// Read once: an importer asks for every file.
+const std::vector<Named>& catalogue() {
+  static const std::vector<Named> all = [] {
+    std::vector<Named> list;
+    const std::vector<std::string> stems = gpu_type_names();
+    const std::vector<GpuType> types = gpu_types();
+    for (std::size_t i = 0; i < stems.size(); ++i) list.push_back({stems[i], types[i]});
+    return list;
+  }();
+  return all;
+}
+
+template <class Fits>
+std::vector<const Named*> types_where(Fits fits) {
+  std::vector<const Named*> found;
+  for (const Named& named : catalogue())
+    if (fits(named)) found.push_back(&named);
+  return found;
+}
+
+// One of several, and how the choice reads.
+GpuGuess chosen_as(const Named& choice, const std::vector<const Named*>& fitting,
+                   const std::string& what) {
+  std::string others;
+  for (const Named* named : fitting)
+    if (named != &choice) others += (others.empty() ? "" : ", ") + named->stem;
+  std::string because = fmt::format("the GPU type is not named; {} fits {}", what, choice.stem);
+  if (!others.empty()) because += fmt::format(" (and {})", others);
+  return {choice.stem, because};
+}
+
+GpuGuess chosen(const std::vector<const Named*>& fitting, const std::string& what) {
+  const Named* choice = fitting.front();
+  for (const Named* named : fitting)
+    if (named->type.typical) choice = named;
+  return chosen_as(*choice, fitting, what);
+}
+
+// The number of NVLinks that every pair shows, or 0 when pairs differ.
+int uniform_links(const MachineFacts& facts) {
+  int common = 0;
+  for (std::size_t a = 0; a < facts.gpus.size(); ++a)
+    for (std::size_t b = 0; b < a; ++b) {
+      const int links = facts.gpu_gpu[a][b].nvlinks;
+      if (links < 0) continue;  // a cut matrix
+      if (links == 0 || (common > 0 && links != common)) return 0;
+      common = links;
+    }
+  return common;
+}
+
+// How many other GPUs a GPU has direct NVLinks to, at most.
+std::ptrdiff_t most_peers(const MachineFacts& facts) {
+  std::ptrdiff_t most = 0;
+  for (const auto& row : facts.gpu_gpu)
+    most = std::max(most, std::count_if(row.begin(), row.end(), [](const Relation& relation) {
+                      return relation.nvlinks > 0;
+                    }));
+  return most;
+}
+
+// No NVLink is seen: the PCIe generation at least tells an age.
+GpuGuess guess_without_links(const MachineFacts& facts, int links) {
+  if (facts.default_type) return {*facts.default_type, "the GPU type is not named; taken by age"};
+  const auto pcie = facts.gpus.front().pcie_rate;
+  if (links == 0 || !pcie)
+    return {"l40s", "the GPU type is not named and no NVLink is seen; l40s is the default"};
+  const char* type = *pcie > gigabytes_per_second(40)   ? "h100-sxm5-80gb"
+                     : *pcie > gigabytes_per_second(20) ? "a100-sxm4-80gb"
+                                                        : "v100-sxm2-32gb";
+  return {type,
+          fmt::format("the GPU type is not named; {} is the default for its PCIe rate", type)};
+}
+
+GpuGuess guess_by_links(const MachineFacts& facts) {
+  const int links = nvlinks_per_gpu(facts);
+  if (links <= 0) return guess_without_links(facts, links);
+  const std::string what = fmt::format("{} NVLinks per GPU", links);
+  const auto named = [&what](const char* type, const char* why) -> GpuGuess {
+    return {type, fmt::format("the GPU type is not named; {}{} fits {}", what, why, type)};
+  };
+  // GPUs that are NUMA nodes hang on Grace CPUs.
+  const bool grace = !facts.gpus.front().gpu_numa.empty();
+  if (grace && links == 18)
+    return named(through_switch(facts) ? "gb200-186gb" : "gh200-96gb", " and a GPU NUMA ID");
+  if (links == 6 && facts.gpus.size() > 8) return named("v100-sxm3-32gb", " through a switch");
+  // Bridges join two cards: several peers with few links are a part of a V100 cube.
+  if (links < 6 && most_peers(facts) > 1) return named("v100-sxm2-32gb", " to several GPUs");
+  const auto fitting = types_where([&](const Named& type) {
+    return type.type.nvlinks == links && type.stem.find("pcie") == std::string::npos;
+  });
+  if (fitting.empty())
+    return {"h100-sxm5-80gb",
+            fmt::format("the GPU type is not named and no type of the catalogue has {}; "
+                        "h100-sxm5-80gb is the default",
+                        what)};
+  // Of several generations with as many links, the commonest.
+  for (const char* common : {"h100-sxm5-80gb", "a100-sxm4-80gb", "v100-sxm2-32gb", "rtx-a6000"})
+    for (const Named* type : fitting)
+      if (type->stem == common) return chosen_as(*type, fitting, what);
+  return chosen(fitting, what);
+}
+
+}  // namespace
+
+std::optional<std::string> gpu_type_in_text(std::string_view text) {
+  if (text.find("GPU 0") == std::string_view::npos) return std::nullopt;
+  for (const std::string& line : plain_lines(text)) {
+    const std::size_t at = line.find("GPU 0: ");
+    if (at == std::string::npos) continue;
+    std::string name = line.substr(at + 7);
+    name.resize(std::min(name.size(), name.find(" (")));
+    while (!name.empty() && name.back() == ' ') name.pop_back();
+    try {
+      const GpuType type = find_gpu_type(name);
+      for (const Named& named : catalogue())
+        if (named.type.spec.name == type.spec.name) return named.stem;
+    } catch (const InputError&) {
+      // A type that the catalogue does not know: the guess goes on without it.
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> gpu_type_of_device(std::string_view pci_device) {
+  for (const Named& named : catalogue())
+    for (const std::string& device : named.type.pci_devices)
+      if (device == pci_device) return named.stem;
+  return std::nullopt;
+}
+
+int nvlinks_per_gpu(const MachineFacts& facts) {
+  int most = facts.gpus.size() > 1 ? -1 : 0;
+  for (std::size_t a = 0; a < facts.gpus.size(); ++a) {
+    int direct = -1;
+    for (std::size_t b = 0; b < facts.gpus.size(); ++b)
+      if (const int links = facts.gpu_gpu[a][b].nvlinks; a != b && links >= 0)
+        direct = std::max(0, direct) + links;
+    most =
+        std::max({most, direct, facts.gpus[a].switch_links > 0 ? facts.gpus[a].switch_links : -1});
+  }
+  const int uniform = uniform_links(facts);
+  return through_switch(facts) && uniform > 0 ? uniform : most;
+}
+
+bool through_switch(const MachineFacts& facts) {
+  if (facts.nvswitch) return true;
+  const int uniform = uniform_links(facts);
+  const int others = static_cast<int>(facts.gpus.size()) - 1;
+  if (uniform <= 0 || others < 2) return false;
+  // Twelve links of an A100 are at most NV4 to three others; NV12 to three others needs a switch.
+  const int direct = uniform * others;
+  if (direct > kMostLinksOfAGpu) return true;
+  return std::none_of(catalogue().begin(), catalogue().end(),
+                      [&](const Named& named) { return named.type.nvlinks >= direct; });
+}
+
+GpuGuess guess_gpu_type(const MachineFacts& facts) {
+  const GpuFact& first = facts.gpus.front();
+  if (first.type) return {*first.type, ""};
+  const int links = nvlinks_per_gpu(facts);
+  if (first.architecture.empty()) return guess_by_links(facts);
+  auto fitting = types_where(
+      [&](const Named& named) { return named.type.architecture == first.architecture; });
+  if (fitting.empty()) {
+    GpuGuess guess = guess_by_links(facts);
+    // Later than all that the catalogue knows of NVIDIA's data-centre line.
+    if (first.architecture.starts_with("sm_10"))
+      guess = {"b300-sxm-288gb", "b300-sxm-288gb is the default"};
+    guess.because = fmt::format("architecture {} is not in the catalogue; {}", first.architecture,
+                                guess.because);
+    return guess;
+  }
+  const auto keep = [&fitting](auto fits) {
+    std::vector<const Named*> better;
+    for (const Named* named : fitting)
+      if (fits(named->type)) better.push_back(named);
+    if (!better.empty()) fitting = better;
+  };
+  if (first.multiprocessors > 0)
+    keep([&](const GpuType& type) { return type.spec.multiprocessors == first.multiprocessors; });
+  if (links > 0) keep([&](const GpuType& type) { return type.nvlinks == links; });
+  return chosen(fitting, fmt::format("architecture {}", first.architecture));
+}
+
+}  // namespace amsp

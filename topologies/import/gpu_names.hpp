@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which GPU type a file means.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "topologies/import/machine_facts.hpp"
+
+namespace amsp {
+
+// The catalogue stem that a line "GPU 0: NVIDIA H100 80GB HBM3 (UUID: …)" (nvidia-smi -L,
+// environment reports) names, if any.
+std::optional<std::string> gpu_type_in_text(std::string_view text);
+
+// The catalogue stem of a PCI device ("0x20b2"), if any.
+std::optional<std::string> gpu_type_of_device(std::string_view pci_device);
+
+struct GpuGuess {
+  std::string type;     // catalogue stem
+  std::string because;  // what it rests on; empty when the file names the type
+};
+// From what the file says (type, architecture, units, NVLinks); falls back on a stated default.
+GpuGuess guess_gpu_type(const MachineFacts& facts);
+
+// NVLinks of the GPU that has most: to the switch, or to all other GPUs together; a uniform count
+// that would need more than a GPU has is one to a switch. 0 = none, -1 = unknown.
+int nvlinks_per_gpu(const MachineFacts& facts);
+// Whether GPUs reach each other through a switch rather than by direct links.
+bool through_switch(const MachineFacts& facts);
+
+}  // namespace amsp

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topologies/import/nccl_xml.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <map>
+
+#include "base/error.hpp"
+#include "topologies/import/gpu_names.hpp"
+#include "topologies/import/pci_speed.hpp"
+#include "topologies/import/xml_document.hpp"
+
+namespace amsp {
+namespace {
+
+constexpr int kDeepest = 32;               // PCIe trees have a handful of levels
+constexpr std::size_t kMostDevices = 512;  // as in matrices
+
+// A GPU or NIC with its way down from the CPU.
+struct Placed {
+  std::vector<int> path;  // positions of the pci elements, from the CPU down
+  int cpu = -1;
+  int pci = -1;  // of the device itself
+};
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+// PCI class codes: 0x03 display (GPU; 0x0380 AMD), 0x12 accelerator (AMD), 0x02 network.
+bool is_gpu_class(std::string_view code) {
+  return code.starts_with("0x03") || code.starts_with("0x12");
+}
+bool is_nic_class(std::string_view code) { return code.starts_with("0x02"); }
+
+class TreeReader {
+ public:
+  MachineFacts read(std::string_view text, std::string_view file) {
+    XmlText xml;
+    load_xml(text, file, xml);
+    facts_.source = file;
+    facts_.notes = xml.notes;
+    walk(xml.document, Placed{}, 0);
+    if (facts_.gpus.empty())
+      throw InputError({std::string(file), ""},
+                       elements_ > 0 ? "the topology holds no GPU"
+                                     : "no element of an NCCL topology (system, cpu, pci, gpu, "
+                                       "nic, net) found");
+    facts_.resize(facts_.gpus.size(), facts_.nics.size());
+    relate();
+    link();
+    note_oddities();
+    return std::move(facts_);
+  }
+
+ private:
+  void walk(const pugi::xml_node& parent, const Placed& above, int depth) {
+    if (depth > kDeepest) return;
+    for (const pugi::xml_node& child : parent.children()) {
+      const std::string_view name = child.name();
+      Placed here = above;
+      if (name == "cpu") {
+        here.cpu = take_cpu(child);
+      } else if (name == "pci") {
+        take_pci(child, here);
+      } else if (name == "gpu") {
+        take_gpu(child, here);
+      } else if (name == "net") {
+        take_net(child, here);
+      } else if (name != "system" && name != "nic") {
+        continue;
+      }
+      ++elements_;
+      walk(child, here, depth + 1);
+    }
+  }
+
+  int take_cpu(const pugi::xml_node& cpu) {
+    const std::string numa = cpu.attribute("numaid").as_string("");
+    // In dumps of several hosts each has its own NUMA node 0.
+    const std::string host = cpu.attribute("host_hash").as_string("");
+    hosts_[host] = true;
+    cpu_numa_.push_back(host.empty() || hosts_.size() == 1 ? numa : host + "/" + numa);
+    const CpuType type = cpu_type(
+        cpu.attribute("arch").as_string(""), cpu.attribute("vendor").as_string(""),
+        integer_of(cpu, "familyid", 0, 1 << 20, 0), integer_of(cpu, "modelid", 0, 1 << 20, 0));
+    if (!facts_.socket_rate) facts_.socket_rate = type.socket_rate;
+    if (facts_.cpu.empty()) facts_.cpu = type.name;
+    return static_cast<int>(cpu_numa_.size()) - 1;
+  }
+
+  void take_pci(const pugi::xml_node& pci, Placed& here) {
+    here.pci = pci_count_++;
+    here.path.push_back(here.pci);
+    const std::string code = lower(pci.attribute("class").as_string(""));
+    // System files of clouds hold only PCI devices; their class says what they are.
+    const bool has_gpu = pci.child("gpu");
+    const bool has_net = pci.child("nic") || pci.child("net");
+    const bool leaf = !pci.child("pci");
+    if (!has_gpu && !has_net && leaf && is_gpu_class(code)) take_gpu(pci, here);
+    if (!has_net && !has_gpu && leaf && is_nic_class(code)) add_nic(here, "", std::nullopt);
+  }
+
+  void take_gpu(const pugi::xml_node& element, const Placed& here) {
+    if (facts_.gpus.size() >= kMostDevices) return;
+    const bool bare = std::string_view(element.name()) == "pci";
+    const pugi::xml_node pci = bare ? element : element.parent();
+    GpuFact gpu;
+    gpu.label = fmt::format("GPU{}", facts_.gpus.size());
+    gpu.numa = numa_of(here);
+    gpu.pcie_rate = slot_rate(here, pci);
+    gpu.type = gpu_type_of_device(lower(pci.attribute("device").as_string("")));
+    const std::string gcn = gfx_name(element.attribute("gcn").as_string(""));
+    const int sm = integer_of(element, "sm", 1, 100000, 0);
+    if (!gcn.empty()) {
+      gpu.architecture = gcn;
+      gpu.multiprocessors = sm;
+    } else if (sm > 0) {
+      gpu.architecture = fmt::format("sm_{}", sm);
+    }
+    partitions_ = partitions_ || element.attribute("mlopart");
+    bare_ = bare_ || bare;
+    by_bus_.emplace(lower(pci.attribute("busid").as_string("")), facts_.gpus.size());
+    elements_of_gpu_.push_back(element);
+    place_of_gpu_.push_back(here);
+    facts_.gpus.push_back(std::move(gpu));
+  }
+
+  void take_net(const pugi::xml_node& net, const Placed& here) {
+    const auto speed = number_of(net, "speed");  // Mb/s
+    std::optional<Bandwidth> rate;
+    if (speed && *speed > 0) rate = gigabits_per_second(*speed / 1000);
+    add_nic(here, net.attribute("name").as_string(""), rate);
+  }
+
+  void add_nic(const Placed& here, std::string name, std::optional<Bandwidth> rate) {
+    if (facts_.nics.size() >= kMostDevices) return;
+    const auto taken = [&](const std::string& candidate) {
+      return std::any_of(facts_.nics.begin(), facts_.nics.end(),
+                         [&](const NicFact& nic) { return nic.device == candidate; });
+    };
+    if (name.empty()) name = fmt::format("nic{}", facts_.nics.size());
+    std::string unique = name;
+    for (int port = 2; taken(unique); ++port) unique = fmt::format("{}#{}", name, port);
+    facts_.nics.push_back({unique, unique, numa_of(here), rate});
+    place_of_nic_.push_back(here);
+  }
+
+  // The slowest link on the way that states a credible one.
+  static std::optional<Bandwidth> slot_rate(const Placed&, const pugi::xml_node& pci) {
+    std::optional<Bandwidth> slowest;
+    for (pugi::xml_node at = pci; std::string_view(at.name()) == "pci"; at = at.parent()) {
+      const auto rate = pcie_rate(at.attribute("link_speed").as_string(""),
+                                  integer_of(at, "link_width", 0, 64, 0));
+      if (rate && (!slowest || *rate < *slowest)) slowest = rate;
+    }
+    return slowest;
+  }
+
+  [[nodiscard]] std::string numa_of(const Placed& here) const {
+    return here.cpu < 0 ? "" : cpu_numa_[static_cast<std::size_t>(here.cpu)];
+  }
+
+  // PIX: the devices share the lowest bridge above both (or are one device); PXB: a higher one.
+  static PathKind path_between(const Placed& a, const Placed& b) {
+    std::size_t common = 0;
+    while (common < a.path.size() && common < b.path.size() && a.path[common] == b.path[common])
+      ++common;
+    if (common > 0) {
+      const std::size_t below = std::max(a.path.size(), b.path.size()) - common;
+      return below <= 1 ? PathKind::pix : PathKind::pxb;
+    }
+    return a.cpu == b.cpu ? PathKind::phb : PathKind::sys;
+  }
+
+  void relate() {
+    const std::size_t gpus = facts_.gpus.size();
+    const std::size_t nics = facts_.nics.size();
+    for (std::size_t a = 0; a < gpus; ++a) {
+      for (std::size_t b = 0; b < gpus; ++b)
+        if (a != b) facts_.gpu_gpu[a][b] = {path_between(place_of_gpu_[a], place_of_gpu_[b]), 0};
+      for (std::size_t b = 0; b < nics; ++b)
+        facts_.gpu_nic[a][b] = path_between(place_of_gpu_[a], place_of_nic_[b]);
+    }
+    for (std::size_t a = 0; a < nics; ++a)
+      for (std::size_t b = 0; b < nics; ++b)
+        if (a != b) facts_.nic_nic[a][b] = path_between(place_of_nic_[a], place_of_nic_[b]);
+  }
+
+  void link() {
+    for (std::size_t gpu = 0; gpu < facts_.gpus.size(); ++gpu)
+      for (const char* kind : {"nvlink", "xgmi"})
+        for (const pugi::xml_node& element : elements_of_gpu_[gpu].children(kind))
+          take_link(gpu, element);
+    // Links are listed at both ends; one end may be missing.
+    for (std::size_t a = 0; a < facts_.gpus.size(); ++a)
+      for (std::size_t b = 0; b < a; ++b) {
+        int& x = facts_.gpu_gpu[a][b].nvlinks;
+        int& y = facts_.gpu_gpu[b][a].nvlinks;
+        x = y = std::max(x, y);
+      }
+  }
+
+  void take_link(std::size_t gpu, const pugi::xml_node& element) {
+    const int count = integer_of(element, "count", 1, 1024, 1);
+    const std::string target = lower(element.attribute("target").as_string(""));
+    const std::string code = lower(element.attribute("tclass").as_string(""));
+    const auto peer = by_bus_.find(target);
+    // 0x068000 is an NVSwitch; ffff… the address of a fabric that spans trays.
+    if (peer == by_bus_.end() && (code == "0x068000" || target.starts_with("fffffff"))) {
+      facts_.nvswitch = true;
+      facts_.gpus[gpu].switch_links += count;
+    } else if (peer == by_bus_.end()) {
+      lost_links_ += fmt::format(" GPU{} ({} to {})", gpu, count, target);
+    } else if (peer->second == gpu) {
+      self_links_.emplace_back(gpu, count);
+    } else {
+      facts_.gpu_gpu[gpu][peer->second].nvlinks += count;
+    }
+  }
+
+  // Some cloud files link each GPU to itself: a bridge whose other end they do not know.
+  void pair_self_links() {
+    for (std::size_t i = 0; i + 1 < self_links_.size(); i += 2) {
+      const auto [a, links] = self_links_[i];
+      const std::size_t b = self_links_[i + 1].first;
+      facts_.gpu_gpu[a][b].nvlinks = facts_.gpu_gpu[b][a].nvlinks = links;
+    }
+    facts_.notes.push_back(fmt::format(
+        "{} GPUs have NVLinks that lead to the GPU itself; neighbours are taken to be bridged in "
+        "pairs, in the order of the file",
+        self_links_.size()));
+  }
+
+  void note_oddities() {
+    if (!self_links_.empty()) pair_self_links();
+    if (!lost_links_.empty())
+      facts_.notes.push_back(fmt::format(
+          "NVLinks to devices that the file does not hold are left out:{}", lost_links_));
+    if (bare_)
+      facts_.notes.push_back(
+          "GPUs and NICs are told by their PCI class; NVLinks and NIC rates are "
+          "not in the file");
+    if (bare_)
+      for (auto& row : facts_.gpu_gpu)
+        for (Relation& relation : row)
+          if (relation.path != PathKind::self) relation.nvlinks = -1;
+    if (partitions_)
+      facts_.notes.push_back("a GPU is split in memory partitions; each counts as a GPU");
+    if (hosts_.size() > 1)
+      facts_.notes.push_back(
+          fmt::format("the file holds {} hosts in one NVLink domain; together "
+                      "they count as one node",
+                      hosts_.size()));
+    if (cpu_numa_.empty()) facts_.notes.push_back("no CPU in the file (a fragment)");
+  }
+
+  MachineFacts facts_;
+  std::vector<std::string> cpu_numa_;
+  std::map<std::string, bool> hosts_;
+  std::map<std::string, std::size_t> by_bus_;
+  std::vector<pugi::xml_node> elements_of_gpu_;
+  std::vector<Placed> place_of_gpu_, place_of_nic_;
+  std::vector<std::pair<std::size_t, int>> self_links_;
+  std::string lost_links_;
+  int pci_count_ = 0;
+  int elements_ = 0;
+  bool partitions_ = false;
+  bool bare_ = false;
+};
+
+}  // namespace
+
+MachineFacts parse_nccl_topology(std::string_view text, std::string_view file) {
+  return TreeReader().read(text, file);
+}
+
+}  // namespace amsp

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "topologies/import/import.hpp"
+#include "topologies/import/nccl_xml.hpp"
+#include "topologies/import/topo_matrix.hpp"
+
+namespace amsp {
+namespace {
+
+bool has_element(std::string_view text, std::string_view name) {
+  for (std::size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', at + 1)) {
+    const std::string_view rest = text.substr(at + 1);
+    if (!rest.starts_with(name)) continue;
+    const char next = rest.size() > name.size() ? rest[name.size()] : '\0';
+    if (!std::isalnum(static_cast<unsigned char>(next)) && next != '_') return true;
+  }
+  return false;
+}
+
+bool has_any(std::string_view text, std::initializer_list<std::string_view> names) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](std::string_view name) { return has_element(text, name); });
+}
+
+// What the text seems to be, for the message.
+std::string seems(std::string_view text) {
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return "the file is empty";
+  const auto zeros = std::count(text.begin(), text.end(), '\0');
+  if (zeros > 0) return "the file is binary";
+  if (text.find("busbw") != std::string_view::npos)
+    return "this looks like nccl-tests output (amsp calibrate reads that)";
+  if (text.find("GPU0") != std::string_view::npos)
+    return "GPUs are named, but there is no row of a matrix (GPU0 X NV12 …)";
+  return "nothing in it looks like one";
+}
+
+}  // namespace
+
+void read_topology_text(std::string_view text, const std::string& file, Imported& imported) {
+  bool found = false;
+  const auto add = [&](MachineFacts facts) {
+    imported.machine = imported.machine ? merged(std::move(*imported.machine), facts) : facts;
+    found = true;
+  };
+  if (has_any(text, {"graphs", "graph"})) {
+    imported.graphs.emplace_back(file, parse_nccl_graphs(text, file));
+    found = true;
+  }
+  if (has_any(text, {"system", "cpu", "pci", "gpu"}) && !found)
+    add(parse_nccl_topology(text, file));
+  else if (has_topo_matrix(text))
+    add(parse_topo_matrix(text, file));
+  if (!found)
+    throw InputError({file, ""},
+                     fmt::format("{}; accepted: the output of nvidia-smi topo -m, NCCL topology "
+                                 "XML (NCCL_TOPO_DUMP_FILE), NCCL graph XML "
+                                 "(NCCL_GRAPH_DUMP_FILE)",
+                                 seems(text)));
+}
+
+Imported read_topology_files(const std::vector<std::filesystem::path>& files) {
+  if (files.empty()) throw InputError("no file to import");
+  Imported imported;
+  for (const std::filesystem::path& file : files)
+    read_topology_text(read_file(file), file.string(), imported);
+  return imported;
+}
+
+}  // namespace amsp

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topologies/import/topo_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <set>
+
+#include "topologies/import/plain_text.hpp"
+
+namespace amsp {
+namespace {
+
+using Words = std::vector<std::string_view>;
+
+constexpr std::size_t kMostDevices = 512;  // a rack-scale NVLink domain has 72 GPUs and 72 NICs
+
+bool all_digits(std::string_view text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// A device's name in the header: GPU0, NIC3, mlx5_0, mlx5_bond_0, hfi1_0, rdmap113s0 …
+bool is_device_word(std::string_view word) {
+  if (word.empty() || !std::isalpha(static_cast<unsigned char>(word[0]))) return false;
+  const bool has_digit = std::any_of(word.begin(), word.end(), [](char c) {
+    return std::isdigit(static_cast<unsigned char>(c)) != 0;
+  });
+  return has_digit && !is_path_word(word) && std::all_of(word.begin(), word.end(), [](char c) {
+           return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.' ||
+                  c == ':';
+         });
+}
+
+bool starts_tail(std::string_view word) {
+  return word == "CPU" || word == "NUMA" || word == "GPU" || word.starts_with("CPU_") ||
+         word == "Affinity";
+}
+
+// A line that is a header: GPU0 … without any path word. Returns the position of its first device.
+std::size_t header_start(const Words& words) {
+  for (const std::string_view word : words)
+    if (is_path_word(word) && word != "X") return words.size();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (!is_gpu_label(words[i])) continue;
+    const bool goes_on =
+        i + 1 == words.size() || is_device_word(words[i + 1]) || starts_tail(words[i + 1]);
+    return goes_on ? i : words.size();
+  }
+  return words.size();
+}
+
+void read_header(const Words& words, std::size_t start, TopoTable& table) {
+  std::size_t i = start;
+  for (; i < words.size() && !starts_tail(words[i]) && table.columns.size() < kMostDevices; ++i)
+    if (is_device_word(words[i])) table.columns.emplace_back(words[i]);
+  const std::string rest =
+      fmt::format("{}", fmt::join(words.begin() + static_cast<long>(i), words.end(), " "));
+  for (const char* name : {"CPU Affinity", "NUMA Affinity", "GPU NUMA ID"})
+    if (rest.find(name) != std::string::npos) table.tail_columns.emplace_back(name);
+}
+
+// The position of a row's label: a device followed by a path word.
+std::size_t label_position(const Words& words) {
+  for (std::size_t i = 0; i + 1 < words.size(); ++i)
+    if (is_device_word(words[i]) && is_path_word(words[i + 1])) return i;
+  return words.size();
+}
+
+// A list that a blank cut after its comma is put together again.
+std::vector<std::string> tail_of(const Words& words, std::size_t from) {
+  std::vector<std::string> tail;
+  for (std::size_t i = from; i < words.size(); ++i) {
+    if (!tail.empty() && tail.back().ends_with(','))
+      tail.back() += words[i];
+    else
+      tail.emplace_back(words[i]);
+  }
+  return tail;
+}
+
+class TableReader {
+ public:
+  TopoTable read(std::string_view text) {
+    const std::vector<std::string> lines = plain_lines(text);
+    for (number_ = 1; number_ <= lines.size(); ++number_) take(words_of(lines[number_ - 1]));
+    if (table_.columns.empty() && !table_.rows.empty()) columns_from_rows();
+    if (matrices_ > 1)
+      table_.notes.push_back(fmt::format("{} matrices in the file; the first is taken", matrices_));
+    return std::move(table_);
+  }
+
+ private:
+  void take(const Words& words) {
+    if (words.empty()) {
+      open_row_ = false;
+      return;
+    }
+    if (take_legend(words)) return;
+    const std::size_t start = header_start(words);
+    if (start < words.size()) {
+      open_row_ = false;
+      if (!table_.rows.empty() || !table_.columns.empty()) {
+        // A header that a narrow terminal wrapped goes on; another one starts a second matrix.
+        if (table_.rows.empty() && words[start] != table_.columns.front())
+          read_header(words, start, table_);
+        else
+          ++matrices_;
+        return;
+      }
+      ++matrices_;
+      read_header(words, start, table_);
+      return;
+    }
+    const std::size_t label = label_position(words);
+    if (label < words.size())
+      take_row(words, label);
+    else if (open_row_ && is_path_word(words[0]))
+      take_cells(words, 0);
+    else
+      take_header_rest(words);
+  }
+
+  // "NIC0: mlx5_0"
+  bool take_legend(const Words& words) {
+    for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+      if (!words[i].ends_with(':') || !words[i].starts_with("NIC")) continue;
+      const std::string_view name = words[i].substr(0, words[i].size() - 1);
+      if (!all_digits(name.substr(3))) continue;
+      table_.legend.try_emplace(std::string(name), words[i + 1]);
+      return true;
+    }
+    return false;
+  }
+
+  void take_row(const Words& words, std::size_t label) {
+    const std::string name(words[label]);
+    if (table_.rows.size() >= kMostDevices) return;
+    open_row_ = seen_.insert(name).second;
+    if (!open_row_) {
+      // The same label again: another matrix (or its last copy); the first stays.
+      return;
+    }
+    table_.rows.push_back({name, number_, {}, {}});
+    take_cells(words, label + 1);
+  }
+
+  void take_cells(const Words& words, std::size_t from) {
+    TopoRow& row = table_.rows.back();
+    const std::size_t most = table_.columns.empty() ? kMostDevices : table_.columns.size();
+    std::size_t i = from;
+    while (i < words.size() && row.cells.size() < most && is_path_word(words[i]))
+      row.cells.emplace_back(words[i++]);
+    std::vector<std::string> tail = tail_of(words, i);
+    row.tail.insert(row.tail.end(), tail.begin(), tail.end());
+    if (row.cells.size() == most) open_row_ = false;
+  }
+
+  // A wrapped header's second line: devices or tail columns only, before any row.
+  void take_header_rest(const Words& words) {
+    if (table_.columns.empty() || !table_.rows.empty() || header_lines_ > 4) return;
+    const bool fits = std::all_of(words.begin(), words.end(), [](std::string_view word) {
+      return is_device_word(word) || starts_tail(word) || word == "ID";
+    });
+    if (!fits) return;
+    ++header_lines_;
+    read_header(words, 0, table_);
+  }
+
+  // Rows without a header: the columns are the rows' own labels, as far as they go.
+  void columns_from_rows() {
+    std::size_t most = 0;
+    for (const TopoRow& row : table_.rows) most = std::max(most, row.cells.size());
+    for (const TopoRow& row : table_.rows)
+      if (table_.columns.size() < most) table_.columns.push_back(row.label);
+    while (table_.columns.size() < most)
+      table_.columns.push_back(fmt::format("column{}", table_.columns.size()));
+    ++matrices_;
+    table_.notes.push_back("no header line; the columns are taken to be the rows, in their order");
+  }
+
+  TopoTable table_;
+  std::set<std::string> seen_;
+  std::size_t number_ = 0;
+  int matrices_ = 0;
+  int header_lines_ = 0;
+  bool open_row_ = false;
+};
+
+}  // namespace
+
+bool is_gpu_label(std::string_view word) {
+  return word.starts_with("GPU") && word.size() <= 8 && all_digits(word.substr(3));
+}
+
+bool is_path_word(std::string_view word) {
+  for (const std::string_view known :
+       {"X", "SYS", "SOC", "NODE", "PHB", "PXB", "PIX", "PSB", "N/A", "C2C"})
+    if (word == known) return true;
+  return word.starts_with("NV") && word.size() <= 6 && all_digits(word.substr(2));
+}
+
+TopoTable read_topo_table(std::string_view text) { return TableReader().read(text); }
+
+}  // namespace amsp

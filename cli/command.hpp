@@ -3,6 +3,7 @@
 // `std::unique_ptr<Command> command_STEM()` (cmake/layer.cmake collects them).
 #pragma once
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,13 @@ class Command {
 };
 
 std::vector<std::unique_ptr<Command>> all_commands();
+
+// Every command with what it declares (and the flags that all of them take).
+struct CommandDeclaration {
+  std::string name, description, details;
+  std::vector<OptionDeclaration> options;
+};
+std::vector<CommandDeclaration> declared_commands();
 
 // Parses the command line, runs one command, turns exceptions into messages and exit statuses.
 int run_program(int argc, char** argv);

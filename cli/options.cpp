@@ -2,8 +2,10 @@
 #include "cli/options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "base/error.hpp"
+#include "base/terminal.hpp"
 #include "cli/command.hpp"
 
 namespace amsp {
@@ -43,9 +45,10 @@ std::string parse_error_text(const CLI::App& app, const std::vector<std::string>
   return message;
 }
 
-int guarded(Command& command) {
+template <class Run>
+int guarded(Run run) {
   try {
-    return command.run();
+    return run();
   } catch (const CheckFailed& failed) {
     std::fprintf(stderr, "amsp: %s\n", failed.what());
     return 1;
@@ -61,22 +64,37 @@ int guarded(Command& command) {
 }  // namespace
 
 void Options::positional(std::string_view name, std::string_view help, std::string& value) {
+  declared_.push_back({{}, text(name), text(help), {}, false, false});
   app_.add_option(text(name), value, text(help))->required();
+}
+void Options::positional(std::string_view name, std::string_view help, std::string& value,
+                         std::vector<std::string> accepted) {
+  positional(name, help, value);
+  declared_.back().accepted = accepted;
+  app_.get_option(text(name))
+      ->check([accepted](const std::string& found) -> std::string {
+        const bool known = std::find(accepted.begin(), accepted.end(), found) != accepted.end();
+        return known ? "" : unknown_name("value", found, accepted);
+      });
 }
 void Options::optional_positional(std::string_view name, std::string_view help,
                                   std::string& value) {
+  declared_.push_back({{}, text(name), text(help), {}, true, false});
   app_.add_option(text(name), value, text(help));
 }
 void Options::positionals(std::string_view name, std::string_view help,
                           std::vector<std::string>& values) {
+  declared_.push_back({{}, text(name), text(help), {}, false, true});
   app_.add_option(text(name), values, text(help))->required();
 }
 void Options::optional_positionals(std::string_view name, std::string_view help,
                                    std::vector<std::string>& values) {
+  declared_.push_back({{}, text(name), text(help), {}, true, true});
   app_.add_option(text(name), values, text(help));
 }
 void Options::option(std::string_view flags, std::string_view value_name, std::string_view help,
                      std::string& value) {
+  declare(flags, value_name, help);
   app_.add_option(text(flags), value, text(help))
       ->capture_default_str()
       ->type_name(text(value_name))
@@ -84,10 +102,12 @@ void Options::option(std::string_view flags, std::string_view value_name, std::s
 }
 void Options::option(std::string_view flags, std::string_view value_name, std::string_view help,
                      std::optional<std::string>& value) {
+  declare(flags, value_name, help);
   app_.add_option(text(flags), value, text(help))->type_name(text(value_name));
 }
 void Options::integer(std::string_view flags, std::string_view value_name, std::string_view help,
                       long long& value, long long low, long long high) {
+  declare(flags, value_name, help);
   app_.add_option(text(flags), value, text(help))
       ->capture_default_str()
       ->type_name(text(value_name))
@@ -95,6 +115,7 @@ void Options::integer(std::string_view flags, std::string_view value_name, std::
 }
 void Options::integer(std::string_view flags, std::string_view value_name, std::string_view help,
                       std::optional<long long>& value, long long low, long long high) {
+  declare(flags, value_name, help);
   app_.add_option(text(flags), value, text(help))
       ->capture_default_str()
       ->type_name(text(value_name))
@@ -102,6 +123,7 @@ void Options::integer(std::string_view flags, std::string_view value_name, std::
 }
 void Options::number(std::string_view flags, std::string_view value_name, std::string_view help,
                      double& value, double low, double high) {
+  declare(flags, value_name, help);
   app_.add_option(text(flags), value, text(help))
       ->capture_default_str()
       ->type_name(text(value_name))
@@ -114,21 +136,67 @@ void Options::choice(std::string_view flags, std::string_view value_name, std::s
       if (word == found) return "";
     return unknown_name("value", found, accepted);
   };
+  declare(flags, value_name, help);
+  declared_.back().accepted = accepted;
   app_.add_option(text(flags), value, text(help))
-      ->capture_default_str()
       ->capture_default_str()
       ->type_name(text(value_name))
       ->check(check);
 }
 void Options::repeated(std::string_view flags, std::string_view value_name, std::string_view help,
                        std::vector<std::string>& values) {
+  declare(flags, value_name, help);
+  declared_.back().repeatable = true;
   app_.add_option(text(flags), values, text(help))
       ->capture_default_str()
       ->type_name(text(value_name))
       ->allow_extra_args(false);
 }
 void Options::flag(std::string_view flags, std::string_view help, bool& value) {
+  declare(flags, "", help);
   app_.add_flag(text(flags), value, text(help));
+}
+
+void Options::declare(std::string_view flags, std::string_view value_name, std::string_view help) {
+  OptionDeclaration declaration{{}, text(value_name), text(help)};
+  for (std::size_t from = 0; from <= flags.size();) {
+    const std::size_t comma = std::min(flags.find(',', from), flags.size());
+    declaration.flags.push_back(text(flags.substr(from, comma - from)));
+    from = comma + 1;
+  }
+  declared_.push_back(std::move(declaration));
+}
+
+namespace {
+
+// What every command takes.
+struct CommonFlags {
+  bool quiet = false, verbose = false;
+  void declare(Options& options) {
+    options.flag("-q,--quiet", "say nothing on stderr but errors", quiet);
+    options.flag("-v,--verbose", "say more on stderr", verbose);
+  }
+  void apply() const {
+    if (quiet && verbose) throw InputError("--quiet and --verbose contradict each other");
+    if (quiet) set_verbosity(Verbosity::quiet);
+    if (verbose) set_verbosity(Verbosity::verbose);
+  }
+};
+
+}  // namespace
+
+std::vector<CommandDeclaration> declared_commands() {
+  std::vector<CommandDeclaration> result;
+  for (const auto& command : all_commands()) {
+    CLI::App app;
+    Options options(app);
+    command->declare(options);
+    CommonFlags common;
+    common.declare(options);
+    result.push_back({text(command->name()), text(command->description()), text(command->details()),
+                      options.declared()});
+  }
+  return result;
 }
 
 int run_program(int argc, char** argv) {
@@ -139,13 +207,20 @@ int run_program(int argc, char** argv) {
   app.set_version_flag("--version", kVersion, "print the version");
   app.require_subcommand(1);
   const auto commands = all_commands();
+  CommonFlags common;
   int status = 0;
   for (const auto& command : commands) {
     CLI::App* sub = app.add_subcommand(text(command->name()), text(command->description()));
     if (!command->details().empty()) sub->footer(text(command->details()));
     Options options(*sub);
     command->declare(options);
-    sub->callback([&status, &command] { status = guarded(*command); });
+    common.declare(options);
+    sub->callback([&status, &command, &common] {
+      status = guarded([&] {
+        common.apply();
+        return command->run();
+      });
+    });
   }
   try {
     app.parse(argc, argv);

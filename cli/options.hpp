@@ -14,11 +14,25 @@ class App;
 
 namespace amsp {
 
+// What was declared, for completion and the man page.
+struct OptionDeclaration {
+  std::vector<std::string> flags;  // "-o", "--output"; empty for a positional argument
+  std::string value_name;          // "DIR"; empty for a flag; the name of a positional argument
+  std::string help;
+  std::vector<std::string> accepted = {};  // the values of a choice
+  bool optional = true;                    // a positional argument that may be left out
+  bool repeatable = false;
+};
+
 class Options {
  public:
   explicit Options(CLI::App& app) : app_(app) {}
+  [[nodiscard]] const std::vector<OptionDeclaration>& declared() const { return declared_; }
+
   // Positional arguments, e.g. positional("SCENARIO", "name or path", scenario).
   void positional(std::string_view name, std::string_view help, std::string& value);
+  void positional(std::string_view name, std::string_view help, std::string& value,
+                  std::vector<std::string> accepted);
   void optional_positional(std::string_view name, std::string_view help, std::string& value);
   void positionals(std::string_view name, std::string_view help, std::vector<std::string>& values);
   void optional_positionals(std::string_view name, std::string_view help,
@@ -42,7 +56,10 @@ class Options {
   void flag(std::string_view flags, std::string_view help, bool& value);
 
  private:
+  void declare(std::string_view flags, std::string_view value_name, std::string_view help);
+
   CLI::App& app_;
+  std::vector<OptionDeclaration> declared_;
 };
 
 }  // namespace amsp

@@ -7,6 +7,7 @@ find_package(pugixml REQUIRED)
 find_package(Eigen3 REQUIRED NO_MODULE)
 find_package(CLI11 REQUIRED)
 find_package(Threads REQUIRED)
+find_package(Protobuf REQUIRED)
 find_package(benchmark QUIET)
 
 # SimGrid 3.32 and Gloo ship no CMake configuration.

@@ -48,12 +48,14 @@ Rank slowest_rank(const Schedule& schedule, const ReplayResult& result) {
 class Exposure {
  public:
   Exposure(const Schedule& schedule, const ReplayResult& result)
-      : schedule_(schedule), result_(result), graph_(schedule, result) {}
+      : schedule_(schedule),
+        result_(result),
+        rank_(slowest_rank(schedule, result)),
+        graph_(schedule, result, rank_) {}
 
   ExposedCommunication run() {
-    const Rank rank = slowest_rank(schedule_, result_);
     for (const OpRecord& record : result_.records)
-      if (record.rank == rank && on_compute_stream(schedule_, record))
+      if (record.rank == rank_ && on_compute_stream(schedule_, record))
         computing_.push_back(&record);  // in order of start
     for (const Segment& part : segments(result_)) {
       Seconds at = part.begin;
@@ -106,6 +108,7 @@ class Exposure {
 
   const Schedule& schedule_;
   const ReplayResult& result_;
+  Rank rank_;
   RecordGraph graph_;
   std::vector<const OpRecord*> computing_;
   ExposedCommunication exposed_;

@@ -7,6 +7,7 @@
 
 #include "base/id.hpp"
 #include "base/quantity.hpp"
+#include "calibrate/collective_algorithm.hpp"
 #include "sim/program.hpp"
 #include "sim/replay.hpp"
 
@@ -25,13 +26,14 @@ struct ClassLoad {
 };
 
 struct CollectiveCost {
-  Seconds latency;         // no link is held
-  Bytes flow;              // unit flow W of the fluid phase; zero: no fluid phase
-  double stretch = 1;      // 1/e: wire bytes per payload byte (docs/model/70-engines.md)
-  int loads = -1;          // row of Problem::loads
-  double sm_share = 0;     // share of each member GPU's SMs during the fluid phase
-  bool instant = false;    // one rank or no bytes: takes no time
-  const Op* op = nullptr;  // for the message-level mode
+  Seconds latency;       // no link is held
+  Bytes flow;            // unit flow W of the fluid phase; zero: no fluid phase
+  double stretch = 1;    // 1/e: wire bytes per payload byte (docs/model/70-engines.md)
+  int loads = -1;        // row of Problem::loads
+  double sm_share = 0;   // share of each member GPU's SMs during the fluid phase
+  bool instant = false;  // one rank or no bytes: takes no time
+  const Op* op = nullptr;
+  const CollectiveAlgorithm* algorithm = nullptr;  // for the message-level mode
 };
 
 struct FoldedRank {

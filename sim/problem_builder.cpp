@@ -167,6 +167,7 @@ class Builder {
     const CollectiveEstimate& estimate = traffic.estimate;
     const TrafficPattern& pattern =
         all_.traffic[j].patterns[static_cast<std::size_t>(traffic.pattern)];
+    result.algorithm = pattern.algorithm;
     const auto g = static_cast<std::size_t>(folded.representative);
     result.latency = input_.idealised.latency ? Seconds{} : estimate.latency;
     result.sm_share = estimate.sm_share;

@@ -15,7 +15,8 @@ std::size_t RecordGraph::Hash::operator()(const Key& key) const noexcept {
   return static_cast<std::size_t>(hash);
 }
 
-RecordGraph::RecordGraph(const Schedule& schedule, const ReplayResult& result)
+RecordGraph::RecordGraph(const Schedule& schedule, const ReplayResult& result,
+                         std::optional<Rank> only)
     : schedule_(schedule),
       result_(result),
       program_(schedule),
@@ -30,9 +31,9 @@ RecordGraph::RecordGraph(const Schedule& schedule, const ReplayResult& result)
       on_stream_[op.stream.position()].push_back(id);
       if (op.collective) on_communicator_[op.collective->communicator.position()].push_back(id);
     }
-  index_.reserve(result.records.size());
   for (const OpRecord& record : result.records)
-    index_[{class_of(record.rank), record.op.index, record.step, record.repetition}] = &record;
+    if (!only || record.rank == *only)
+      index_[{class_of(record.rank), record.op.index, record.step, record.repetition}] = &record;
 }
 
 int RecordGraph::class_of(Rank rank) const { return result_.class_of_rank[rank.position()]; }

@@ -13,8 +13,9 @@ namespace amsp {
 
 class RecordGraph {
  public:
-  // Both must outlive the graph.
-  RecordGraph(const Schedule& schedule, const ReplayResult& result);
+  // Both must outlive the graph. With `only`, the records of that rank class alone are known.
+  RecordGraph(const Schedule& schedule, const ReplayResult& result,
+              std::optional<Rank> only = std::nullopt);
 
   // What the start of a record waited for last.
   enum class Reason {

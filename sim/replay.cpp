@@ -79,8 +79,9 @@ ReplayResult replay(const ReplayInput& input, const ReplayOptions& asked) {
   const Partition partition =
       options.folded ? coarsest_partition(unfolded) : trivial_partition(unfolded);
   const Problem problem = build_problem(input, unfolded, partition);
-  ReplayResult result = options.engine == EngineKind::fluid ? run_fluid(input, problem, options)
-                                                            : run_simgrid(input, problem, options);
+  ReplayResult result = options.engine == EngineKind::fluid
+                            ? run_fluid(input, problem, options)
+                            : run_simgrid(input, unfolded, problem, options);
   set_period(input.schedule, options.steps, result);
   for (const FoldedRank& rank : problem.ranks)
     if (rank.job == 0) result.rank_classes.push_back({rank.representative, rank.members});

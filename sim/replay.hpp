@@ -111,10 +111,10 @@ struct ReplayInput {
   const Network& network;
   const CollectiveModel& collectives;
   const ComputeModel& compute;
-  std::vector<GpuId> gpu_of_rank;
-  Perturbations perturbations;
-  std::vector<BackgroundJob> background;
-  Idealised idealised;
+  std::vector<GpuId> gpu_of_rank = {};
+  Perturbations perturbations = {};
+  std::vector<BackgroundJob> background = {};
+  Idealised idealised = {};
 };
 
 // Throws InputError when the schedule needs more GPUs than the network has, or deadlocks (the

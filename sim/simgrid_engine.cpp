@@ -1,46 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 // No actors: SimGrid's maestro calls back when an activity or a timer ends, and the replay starts
 // the next ones from there.
-//
-// A parallel task scans the square of its hosts and takes the same bytes from every link of a
-// route, so that a group gets private hosts: one pair for each distinct load, with the links of
-// that load as their route.
 #include "sim/simgrid_engine.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cassert>
-#include <map>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
+
+#include "sim/simgrid_keeper.hpp"
 
 namespace amsp {
 namespace {
 
 namespace sg = simgrid::s4u;
+using simgrid::kernel::timer::Timer;
 
 // Hosts compute this much in a second, so that amounts are not tiny beside SimGrid's precision.
 constexpr double host_speed = 1e9;
 
-struct FlowHosts {
-  std::vector<sg::Host*> hosts;  // sender, receiver, sender, receiver, …
-  std::vector<double> loads;     // of each pair
-};
-
 class SimgridEngine final : public Engine {
  public:
-  explicit SimgridEngine(const Problem& problem)
-      : problem_(problem), ranks_(problem.ranks.size()), carried_(problem.links.size()) {
-    std::array<std::string, 5> arguments{"amsp", "--log=root.thres:critical",
-                                         "--cfg=host/model:ptask_L07", "--cfg=surf/precision:1e-12",
-                                         "--cfg=maxmin/precision:1e-12"};
-    std::array<char*, 6> argv{};
-    for (std::size_t i = 0; i < arguments.size(); ++i) argv[i] = arguments[i].data();
-    int argc = static_cast<int>(arguments.size());
+  SimgridEngine(const Problem& problem, std::unique_ptr<SimgridTransfers> transfers)
+      : problem_(problem),
+        transfers_(std::move(transfers)),
+        ranks_(problem.ranks.size()),
+        carried_(problem.links.size()) {
+    std::vector<std::string> arguments{"amsp", "--log=root.thres:critical",
+                                       "--cfg=surf/precision:1e-12"};
+    for (std::string& argument : transfers_->configuration())
+      arguments.push_back(std::move(argument));
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    int argc = static_cast<int>(argv.size());
+    argv.push_back(nullptr);
     engine_ = std::make_unique<sg::Engine>(&argc, argv.data());
     build_platform();
+    transfers_->on_end([this](TaskId id) { end_fluid(id); });
     sg::Activity::on_completion_cb([this](const sg::Activity& activity) { completed(activity); });
   }
 
@@ -62,8 +60,7 @@ class SimgridEngine final : public Engine {
     task.cost = &cost;
     task.stretch = cost.stretch * jitter;
     if (cost.latency > Seconds{})
-      simgrid::kernel::timer::Timer::set(sg::Engine::get_clock() + cost.latency.value(),
-                                         [this, id] { after_latency(id); });
+      Timer::set(sg::Engine::get_clock() + cost.latency.value(), [this, id] { after_latency(id); });
     else
       begin_fluid(id);
   }
@@ -102,41 +99,8 @@ class SimgridEngine final : public Engine {
           root->create_link(fmt::format("link{}", l), problem_.links[l].capacity.value())
               ->set_latency(0)
               ->seal());
-    flows_.resize(problem_.loads.size());
-    std::vector<char> built(problem_.loads.size());
-    for (std::size_t g = 0; g < problem_.groups.size(); ++g) {
-      sg::NetZone* zone = nullptr;
-      for (const int index : problem_.groups[g].cost_of) {
-        if (index < 0 || problem_.costs[static_cast<std::size_t>(index)].loads < 0) continue;
-        const auto row =
-            static_cast<std::size_t>(problem_.costs[static_cast<std::size_t>(index)].loads);
-        if (built[row]) continue;
-        built[row] = 1;
-        if (!zone) {
-          zone = sg::create_full_zone(fmt::format("group{}", g));
-          zone->set_parent(root);
-        }
-        flows_[row] = make_hosts(*zone, row, links);
-      }
-      if (zone) zone->seal();
-    }
+    transfers_->build(*root, links);
     root->seal();
-  }
-
-  FlowHosts make_hosts(sg::NetZone& zone, std::size_t row, const std::vector<sg::Link*>& links) {
-    std::map<double, std::vector<sg::LinkInRoute>> routes;
-    for (const ClassLoad& load : problem_.loads[row])
-      routes[load.load].emplace_back(links[load.link.position()]);
-    FlowHosts flow;
-    for (const auto& [load, route] : routes) {
-      const std::string name = fmt::format("flow{}-{}", row, flow.loads.size());
-      sg::Host* from = zone.create_host(name + "-from", host_speed);
-      sg::Host* to = zone.create_host(name + "-to", host_speed);
-      zone.add_route(from->get_netpoint(), to->get_netpoint(), nullptr, nullptr, route, false);
-      flow.hosts.insert(flow.hosts.end(), {from, to});
-      flow.loads.push_back(load);
-    }
-    return flow;
   }
 
   Task& fresh(TaskId id, int place) {
@@ -153,41 +117,22 @@ class SimgridEngine final : public Engine {
     return std::max(slowest_compute, free);
   }
 
-  void start(int id, const sg::ExecPtr& exec) {
-    exec->set_name(fmt::format("{}", id));
-    exec->set_data(reinterpret_cast<void*>(static_cast<std::intptr_t>(id)));
-    tasks_[static_cast<std::size_t>(id)].exec = exec;
-    exec->start();
-  }
-
-  // SimGrid still uses an activity after it said that it is complete (in the next round of the
-  // maestro, for a cancelled one): it is kept until the clock has moved twice.
-  void retire(Task& task) {
-    const double clock = sg::Engine::get_clock();
-    if (clock > retired_at_) {
-      retired_before_.swap(retired_);
-      retired_.clear();
-    }
-    retired_at_ = clock;
-    retired_.push_back(std::move(task.exec));
-    task.exec = nullptr;
-  }
-
   void execute(int id) {
     Task& task = tasks_[static_cast<std::size_t>(id)];
     task.pace = pace(task.place);
     const sg::ExecPtr exec = sg::Exec::init();
     exec->set_flops_amount(task.left * host_speed / task.pace);
     exec->set_host(ranks_[static_cast<std::size_t>(task.place)].host);
-    start(id, exec);
+    exec->set_data(reinterpret_cast<void*>(static_cast<std::intptr_t>(id)));
+    task.exec = exec;
+    exec->start();
   }
 
   // Who holds SMs of a rank's GPU has changed. SimGrid cannot change the speed of one task: what is
   // left starts anew at the new pace. In a timer, because a task that is cancelled in a completion
   // keeps its share of the host until the clock moves.
   void repace_later(int rank) {
-    if (to_repace_.empty())
-      simgrid::kernel::timer::Timer::set(sg::Engine::get_clock(), [this] { repace(); });
+    if (to_repace_.empty()) Timer::set(sg::Engine::get_clock(), [this] { repace(); });
     to_repace_.push_back(rank);
   }
 
@@ -200,13 +145,20 @@ class SimgridEngine final : public Engine {
       for (const int id : ranks_[static_cast<std::size_t>(rank)].computing) {
         Task& task = tasks_[static_cast<std::size_t>(id)];
         if (task.pace == pace(rank)) continue;
-        const sg::ExecPtr exec = task.exec;
-        task.left *= exec->get_remaining();  // ptask_L07 counts in shares of the task
-        retire(task);                        // its completion is not one of the task
+        task.left *= remaining_share(task);
+        const sg::ExecPtr exec = std::move(task.exec);
+        task.exec = nullptr;  // its completion is not one of the task
+        keeper_.keep(exec);
         exec->cancel();
         execute(id);
       }
     }
+  }
+
+  [[nodiscard]] double remaining_share(const Task& task) const {
+    const double remaining = task.exec->get_remaining();
+    return transfers_->remaining_in_shares() ? remaining
+                                             : remaining * task.pace / (task.left * host_speed);
   }
 
   void after_latency(TaskId id) {
@@ -218,47 +170,36 @@ class SimgridEngine final : public Engine {
 
   void begin_fluid(TaskId id) {
     const Task& task = tasks_[id.position()];
-    const FlowHosts& flow = flows_[static_cast<std::size_t>(task.cost->loads)];
-    const std::size_t n = flow.hosts.size();
-    std::vector<double> bytes(n * n);
-    for (std::size_t pair = 0; pair < flow.loads.size(); ++pair)
-      bytes[2 * pair * n + 2 * pair + 1] =
-          task.cost->flow.value() * flow.loads[pair] * task.stretch;
-    const sg::ExecPtr exec = sg::Exec::init();
-    exec->set_flops_amounts(std::vector<double>(n))->set_bytes_amounts(bytes);
-    exec->set_hosts(flow.hosts);
-    start(id.index, exec);
-    const GroupClassId group(task.place);
-    for (const RankClassId rank : problem_.groups[group.position()].ranks) {
-      ranks_[rank.position()].held.emplace_back(group.index, task.cost->sm_share);
+    transfers_->start(id, *task.cost, task.stretch);
+    for (const RankClassId rank : problem_.groups[static_cast<std::size_t>(task.place)].ranks) {
+      ranks_[rank.position()].held.emplace_back(task.place, task.cost->sm_share);
       repace_later(rank.index);
     }
   }
 
-  void end_fluid(const Task& task) {
+  void end_fluid(TaskId id) {
+    const Task& task = tasks_[id.position()];
     for (const ClassLoad& load : problem_.loads[static_cast<std::size_t>(task.cost->loads)])
       carried_[load.link.position()] += task.cost->flow * load.load;
-    const GroupClassId group(task.place);
-    for (const RankClassId rank : problem_.groups[group.position()].ranks) {
+    for (const RankClassId rank : problem_.groups[static_cast<std::size_t>(task.place)].ranks) {
       auto& held = ranks_[rank.position()].held;
       held.erase(std::find_if(held.begin(), held.end(),
-                              [&](const auto& entry) { return entry.first == group.index; }));
+                              [&](const auto& entry) { return entry.first == task.place; }));
       repace_later(rank.index);
     }
+    report(id);
   }
 
   void completed(const sg::Activity& activity) {
+    if (transfers_->completed(activity)) return;
     const auto id = static_cast<int>(reinterpret_cast<std::intptr_t>(
         const_cast<sg::Exec&>(static_cast<const sg::Exec&>(activity)).get_data<void>()));
     Task& task = tasks_[static_cast<std::size_t>(id)];
     if (task.exec.get() != &activity) return;  // cancelled, and started anew
-    retire(task);
-    if (task.cost) {
-      end_fluid(task);
-    } else {
-      auto& computing = ranks_[static_cast<std::size_t>(task.place)].computing;
-      computing.erase(std::find(computing.begin(), computing.end(), id));
-    }
+    keeper_.keep(task.exec);
+    task.exec = nullptr;
+    auto& computing = ranks_[static_cast<std::size_t>(task.place)].computing;
+    computing.erase(std::find(computing.begin(), computing.end(), id));
     report(TaskId(id));
   }
 
@@ -268,22 +209,22 @@ class SimgridEngine final : public Engine {
   }
 
   const Problem& problem_;
+  std::unique_ptr<SimgridTransfers> transfers_;
   std::unique_ptr<sg::Engine> engine_;
   std::vector<RankState> ranks_;
   std::vector<Task> tasks_;
-  std::vector<FlowHosts> flows_;  // by row of loads
   std::vector<Bytes> carried_;
-  std::vector<sg::ExecPtr> retired_, retired_before_;
-  double retired_at_ = 0;
-  std::vector<int> to_repace_;  // ranks
+  std::vector<int> to_repace_;
+  SimgridKeeper keeper_;
   const Finished* finished_ = nullptr;
   std::int64_t events_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Engine> make_simgrid_engine(const Problem& problem) {
-  return std::make_unique<SimgridEngine>(problem);
+std::unique_ptr<Engine> make_simgrid_engine(const Problem& problem,
+                                            std::unique_ptr<SimgridTransfers> transfers) {
+  return std::make_unique<SimgridEngine>(problem, std::move(transfers));
 }
 
 }  // namespace amsp

@@ -72,14 +72,16 @@ class PipeReader {
 };
 
 // The child: never returns.
-[[noreturn]] void replay_and_send(int file, const ReplayInput& input, const Problem& problem,
-                                  const ReplayOptions& options) {
+[[noreturn]] void replay_and_send(int file, const ReplayInput& input, const Unfolded& unfolded,
+                                  const Problem& problem, const ReplayOptions& options) {
   const PipeWriter pipe(file);
   auto outcome = Outcome::done;
   std::string message;
   ReplayResult result;
   try {
-    const std::unique_ptr<Engine> engine = make_simgrid_engine(problem);
+    const std::unique_ptr<Engine> engine =
+        make_simgrid_engine(problem, options.messages ? make_messages(problem, unfolded)
+                                                      : make_parallel_tasks(problem));
     Replayer replayer(problem, input.perturbations, *engine, options);
     replayer.run();
     result.records = replayer.take_records();
@@ -119,7 +121,7 @@ ReplayResult receive(const PipeReader& pipe) {
 
 }  // namespace
 
-ReplayResult run_simgrid(const ReplayInput& input, const Problem& problem,
+ReplayResult run_simgrid(const ReplayInput& input, const Unfolded& unfolded, const Problem& problem,
                          const ReplayOptions& options) {
   std::array<int, 2> ends{};
   if (pipe(ends.data()) != 0)
@@ -129,7 +131,7 @@ ReplayResult run_simgrid(const ReplayInput& input, const Problem& problem,
   if (child < 0) throw std::runtime_error(std::string("no child process: ") + std::strerror(errno));
   if (child == 0) {
     close(ends[0]);
-    replay_and_send(ends[1], input, problem, options);
+    replay_and_send(ends[1], input, unfolded, problem, options);
   }
   close(ends[1]);
   const auto tidy = [&] {

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// amsp init: a commented scenario to start from.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/file.hpp"
+#include "base/terminal.hpp"
+#include "base/units_text.hpp"
+#include "cli/command.hpp"
+#include "topologies/cluster.hpp"
+#include "workloads/model_shape.hpp"
+
+namespace amsp {
+namespace {
+
+constexpr std::string_view kText = R"({{
+  // A scenario of amsp (docs/formats/scenario.md). Comments are allowed; every quantity has a unit.
+  // Next:  amsp simulate FILE       how fast this runs
+  //        amsp plan FILE           which strategy is best
+  //        amsp simulate FILE --set strategy=zero3 --set training.micro_batch=2
+  "description": {description},
+
+  // A name (amsp list clusters) or the path of a file. {cluster_note}
+  "cluster": {cluster},
+  // One run for each number: within one node, or filling whole nodes of {node_gpus}.
+  "gpus": [{gpus}],
+
+  // A name (amsp list models), or the path of a Hugging Face config.json. {model_note}
+  "model": {model},
+
+  "training": {{
+    "sequence_length": 4096,
+    "micro_batch": 1,          // sequences per GPU in one pass
+    "global_batch": {batch},      // sequences per optimizer step over all GPUs: a multiple of micro_batch x GPUs
+    "dtype": "bf16",
+    "recompute": "none"        // none, selective or full: trades time for activation memory
+  }},
+
+  // A preset (amsp list strategies), or meshes of your own (GPUs inside a node x nodes):
+  //   {{"preset": "amsp", "parameters": "4x1", "gradients": "4x1", "optimizer": "8x1"}}
+  "strategy": "{strategy}",
+
+  // Measured collectives and kernels: a name, the path of a file that amsp calibrate wrote, or null
+  // for data-sheet rates.
+  "calibration": {calibration}
+}}
+)";
+
+std::string json_text(std::string_view text) { return nlohmann::ordered_json(text).dump(); }
+
+class InitCommand : public Command {
+ public:
+  std::string_view name() const override { return "init"; }
+  std::string_view description() const override {
+    return "write a commented scenario for a model and a cluster, to start from";
+  }
+  std::string_view details() const override {
+    return "Example: amsp init --model ./config.json --cluster dgx-a100 --gpus 64 -o my.json";
+  }
+  void declare(Options& options) override {
+    options.option("--model", "MODEL", "name, or path of a model or Hugging Face config.json",
+                   model_);
+    options.option("--cluster", "CLUSTER", "name or path", cluster_);
+    options.integer("--gpus", "N", "GPUs of the job (default: all of the cluster's)", gpus_, 1,
+                    1 << 20);
+    options.option("--strategy", "STRATEGY", "preset", strategy_);
+    options.option("-o,--output", "FILE", "where it goes (default: standard output)", output_);
+  }
+
+  int run() override {
+    const std::string text = scenario();
+    if (!output_) {
+      fmt::print("{}", text);
+      return 0;
+    }
+    write_file(*output_, text);
+    note("wrote " + *output_ + "; next: amsp simulate " + *output_);
+    return 0;
+  }
+
+ private:
+  [[nodiscard]] std::string scenario() const {
+    const ClusterSpec cluster = load_cluster(cluster_);
+    const ModelShape model = load_model(model_);
+    const int gpus = gpus_ ? static_cast<int>(*gpus_) : cluster.gpus();
+    const int batch = (1024 + gpus - 1) / gpus * gpus;  // the paper's 1024 where it divides
+    return fmt::format(
+        kText,
+        fmt::arg("description",
+                 json_text(fmt::format("{} on {} GPUs of {}", model.name, gpus, cluster.name))),
+        fmt::arg("cluster_note", fmt::format("{}: {} GPUs a node, {} NICs.", cluster.node.gpu.name,
+                                             cluster.node.gpus, cluster.node.nics.size())),
+        fmt::arg("cluster", json_text(cluster_)), fmt::arg("node_gpus", cluster.node.gpus),
+        fmt::arg("gpus", gpus),
+        fmt::arg("model_note", fmt::format("{} layers, hidden size {}, vocabulary {}.",
+                                           model.layers, model.hidden, model.vocabulary)),
+        fmt::arg("model", json_text(model_)), fmt::arg("batch", batch),
+        fmt::arg("strategy", strategy_),
+        fmt::arg("calibration",
+                 cluster.calibration.empty() ? "null" : json_text(cluster.calibration)));
+  }
+
+  std::string model_ = "llama-7b";
+  std::string cluster_ = "dgx-a100";
+  std::string strategy_ = "amsp";
+  std::optional<long long> gpus_;
+  std::optional<std::string> output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> command_init() { return std::make_unique<InitCommand>(); }
+
+}  // namespace amsp

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "cli/completion.hpp"
+
+namespace amsp {
+namespace {
+
+// Text for troff: backslashes, hyphens that must stay hyphens, and lines that begin like requests.
+std::string roff(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if ((c == '.' || c == '\'') && (result.empty() || result.back() == '\n')) result += "\\&";
+    if (c == '\\')
+      result += "\\e";
+    else if (c == '-')
+      result += "\\-";
+    else
+      result += c;
+  }
+  return result;
+}
+
+std::string synopsis(const CommandDeclaration& command) {
+  std::string text = fmt::format(".B amsp {}\n", roff(command.name));
+  for (const OptionDeclaration& option : command.options) {
+    if (!option.flags.empty()) continue;
+    const std::string name = fmt::format("\\fI{}\\fR{}", roff(option.value_name),
+                                         option.repeatable ? "\\|.\\|.\\|." : "");
+    text += option.optional ? "[" + name + "]\n" : name + "\n";
+  }
+  return text + "[\\fIoptions\\fR]\n";
+}
+
+std::string option_text(const OptionDeclaration& option) {
+  std::string names;
+  for (const std::string& flag : option.flags)
+    names += (names.empty() ? "" : ", ") + fmt::format("\\fB{}\\fR", roff(flag));
+  if (!option.value_name.empty())
+    names += (names.empty() ? "" : " ") + fmt::format("\\fI{}\\fR", roff(option.value_name));
+  std::string help = option.help;
+  if (!option.accepted.empty()) {
+    std::string words;
+    for (const std::string& word : option.accepted) words += (words.empty() ? "" : ", ") + word;
+    help += " (one of: " + words + ")";
+  }
+  if (option.repeatable) help += "; may be given several times";
+  return fmt::format(".TP\n{}\n{}\n", names, roff(help));
+}
+
+std::string command_text(const CommandDeclaration& command) {
+  std::string text = fmt::format(".SS {}\n{}.PP\n{}.\n", roff(command.name), synopsis(command),
+                                 roff(command.description));
+  if (!command.details.empty()) text += fmt::format(".PP\n{}\n", roff(command.details));
+  for (const OptionDeclaration& option : command.options) text += option_text(option);
+  return text;
+}
+
+}  // namespace
+
+std::string man_page(const std::vector<CommandDeclaration>& commands) {
+  std::string text =
+      ".\\\" Made by: amsp completion man\n"
+      ".TH AMSP 1 \"\" \"amsp " AMSP_VERSION
+      "\" \"User commands\"\n"
+      ".SH NAME\n"
+      "amsp \\- plan and simulate how a training job's model states are sharded on a cluster\n"
+      ".SH SYNOPSIS\n.B amsp\n\\fIcommand\\fR [\\fIarguments\\fR] [\\fIoptions\\fR]\n"
+      ".SH DESCRIPTION\n"
+      "amsp answers how the model states (parameters, gradients, optimizer states) of a training "
+      "job should be sharded on a cluster, and how fast the job will run there. Results go to "
+      "standard output, progress and messages to standard error.\n"
+      ".SH COMMANDS\n";
+  for (const CommandDeclaration& command : commands) text += command_text(command);
+  return text +
+         ".SH ENVIRONMENT\n"
+         ".TP\n.B AMSP_DATA\nfolder of the shipped data, instead of the installed one\n"
+         ".TP\n.B AMSP_CHARTJS\na copy of chart.min.js for amsp report\n"
+         ".TP\n.B NO_COLOR\nif set and not empty: no colours\n"
+         ".SH EXIT STATUS\n"
+         "0: success; 1: a check failed; 2: bad input; 3: internal error.\n";
+}
+
+}  // namespace amsp

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Properties that hold for every cluster, schedule and perturbation.
+#include <rapidcheck/catch.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "random_case.hpp"
+
+using namespace amsp;
+
+namespace {
+
+std::uint64_t any_seed() { return *rc::gen::inRange<std::uint64_t>(0, 1000000000); }
+
+using Key = std::tuple<int, int, int, std::int64_t>;  // rank class, op, step, repetition
+using Times = std::map<Key, const OpRecord*>;
+
+Times by_instance(const ReplayResult& result) {
+  Times times;
+  for (const OpRecord& record : result.records)
+    times[{result.class_of_rank[record.rank.position()], record.op.index, record.step,
+           record.repetition}] = &record;
+  return times;
+}
+
+bool near(Seconds a, Seconds b, double relative) {
+  return std::abs((a - b).value()) <= relative * std::max({a.value(), b.value(), 1e-6});
+}
+
+// Every record of `b` (unfolded) has the times of its class in `a`.
+void check_same(const ReplayResult& a, const ReplayResult& b, double relative) {
+  const Times times = by_instance(a);
+  for (const OpRecord& record : b.records) {
+    const auto found = times.find(
+        {a.class_of_rank[record.rank.position()], record.op.index, record.step, record.repetition});
+    RC_ASSERT(found != times.end());
+    RC_ASSERT(near(found->second->start, record.start, relative));
+    RC_ASSERT(near(found->second->end, record.end, relative));
+    RC_ASSERT(near(found->second->ready, record.ready, relative));
+  }
+  RC_ASSERT(near(a.step_time, b.step_time, 10 * relative));
+}
+
+ReplayOptions unfolded(EngineKind engine = EngineKind::fluid) {
+  return {engine, false, false, false, 2};
+}
+
+}  // namespace
+
+TEST_CASE("Folded and unfolded replays give the same times") {
+  rc::prop("every start and end to 1e-9", [] {
+    const toy::Case one(any_seed(), {});
+    const ReplayResult folded = replay(one.input(), {EngineKind::fluid, true, false, false, 2});
+    const ReplayResult plain = replay(one.input(), unfolded());
+    RC_ASSERT(folded.rank_classes.size() <= plain.rank_classes.size());
+    check_same(folded, plain, 1e-9);
+    int members = 0;
+    for (const RankClass& each : folded.rank_classes) members += each.members;
+    RC_ASSERT(members == one.schedule.world);
+  });
+}
+
+TEST_CASE("The engines agree where nothing competes for a link") {
+  rc::prop("fluid and simgrid to 1e-6", [] {
+    const toy::Case one(any_seed(), {true, true});
+    check_same(replay(one.input(), unfolded()), replay(one.input(), unfolded(EngineKind::simgrid)),
+               1e-6);
+  });
+}
+
+TEST_CASE("The engines agree within a bound where tasks share links differently") {
+  // simgrid shares a link equally by task, fluid equally by flow; a task's rate can differ by as
+  // much as the number of its flows on the link. Steps differ by less, as other work hides it.
+  rc::prop("step times within 25 %", [] {
+    const toy::Case one(any_seed(), {});
+    const ReplayResult fluid = replay(one.input(), unfolded());
+    const ReplayResult simgrid = replay(one.input(), unfolded(EngineKind::simgrid));
+    RC_ASSERT(near(fluid.step_time, simgrid.step_time, 0.25));
+  });
+}
+
+TEST_CASE("Repetitions folded in time give the same times") {
+  rc::prop("every replayed start and end, and the step time, to 1e-9", [] {
+    const toy::Case one(any_seed(), {true, false, false, 40});
+    const ReplayResult folded = replay(one.input(), {EngineKind::fluid, true, false, true, 3});
+    const ReplayResult plain = replay(one.input(), {EngineKind::fluid, true, false, false, 3});
+    const Times times = by_instance(plain);
+    for (const auto& [key, record] : by_instance(folded)) {
+      RC_ASSERT(near(times.at(key)->start, record->start, 1e-9));
+      RC_ASSERT(near(times.at(key)->end, record->end, 1e-9));
+    }
+    RC_ASSERT(near(folded.step_time, plain.step_time, 1e-8));
+    RC_TAG(folded.repeats_folded ? "folded" : "not folded");
+  });
+}
+
+TEST_CASE("Time never runs backwards and streams keep their order") {
+  rc::prop("ready <= start <= end <= start of the next on the stream", [] {
+    const toy::Case one(any_seed(), {});
+    const ReplayResult result = replay(one.input(), unfolded());
+    std::map<std::pair<int, int>, Seconds> busy_until;
+    for (const OpRecord& record : result.records) {
+      RC_ASSERT(record.ready <= record.start);
+      RC_ASSERT(record.start <= record.end);
+    }
+    std::vector<OpRecord> records = result.records;
+    std::stable_sort(records.begin(), records.end(), [](const OpRecord& a, const OpRecord& b) {
+      return std::tie(a.rank, a.step, a.block, a.repetition, a.op) <
+             std::tie(b.rank, b.step, b.block, b.repetition, b.op);
+    });
+    for (const OpRecord& record : records) {
+      Seconds& until = busy_until[{record.rank.index, one.schedule.op(record.op).stream.index}];
+      RC_ASSERT(record.ready >= until);
+      until = record.end;
+    }
+  });
+}
+
+TEST_CASE("Nothing is faster than its parts alone") {
+  rc::prop("an op lasts at least as long as it does alone", [] {
+    const toy::Case one(any_seed(), {});
+    for (const OpRecord& record : replay(one.input(), unfolded()).records) {
+      const Op& op = one.schedule.op(record.op);
+      Seconds alone;
+      for (const Kernel& kernel : op.kernels) alone += kernel.duration;
+      if (op.collective && op.collective->bytes > Bytes{}) {
+        GroupShape shape;
+        shape.ranks =
+            one.schedule.communicators[op.collective->communicator.position()].group_size();
+        alone +=
+            one.collectives.estimate(op.collective->kind, op.collective->bytes, Dtype::bf16, shape)
+                .time;
+      }
+      RC_ASSERT((record.end - record.start).value() >= alone.value() * (1 - 1e-9));
+    }
+  });
+}
+
+TEST_CASE("Which node a rank lies on does not matter on a symmetric cluster") {
+  rc::prop("nodes permuted", [] {
+    toy::Case one(any_seed(), {false});
+    one.spec.fabric.kind = FabricKind::single_switch;
+    if (one.spec.nodes < 2) return;
+    one.network = toy::network(one.spec);
+    std::vector<int> nodes(static_cast<std::size_t>(one.spec.nodes));
+    std::iota(nodes.begin(), nodes.end(), 0);
+    for (int turns = *rc::gen::inRange(0, 24); turns > 0; --turns)
+      std::next_permutation(nodes.begin(), nodes.end());
+    ReplayInput moved = one.input();
+    for (int rank = 0; rank < one.schedule.world; ++rank)
+      moved.gpu_of_rank.emplace_back(nodes[static_cast<std::size_t>(rank / one.spec.node.gpus)] *
+                                         one.spec.node.gpus +
+                                     rank % one.spec.node.gpus);
+    check_same(replay(one.input(), unfolded()), replay(moved, unfolded()), 1e-9);
+  });
+}
+
+TEST_CASE("Scaling all bytes and all bandwidths by the same factor changes nothing") {
+  rc::prop("factor 4", [] {
+    const std::uint64_t seed = any_seed();
+    const toy::Case one(seed, {});
+    const toy::Case four(seed, {true, false, false, 0, true, 4});
+    check_same(replay(one.input(), unfolded()), replay(four.input(), unfolded()), 1e-9);
+  });
+}
+
+TEST_CASE("Where nothing competes, a slower link or GPU never speeds anything up") {
+  // With contention it may: what a slow link delays no longer competes with something else.
+  rc::prop("half a link, half a GPU", [] {
+    toy::Case one(any_seed(), {true, true, true});
+    const ReplayResult before = replay(one.input(), unfolded());
+    const int links = static_cast<int>(one.network.links().size());
+    one.perturbations.links.push_back({LinkId(*rc::gen::inRange(0, links)), 0.5});
+    one.perturbations.slow_gpus.push_back({GpuId(*rc::gen::inRange(0, one.spec.gpus())), 0.5});
+    const ReplayResult after = replay(one.input(), unfolded());
+    const Times times = by_instance(before);
+    for (const auto& [key, record] : by_instance(after))
+      RC_ASSERT(record->end.value() >= times.at(key)->end.value() * (1 - 1e-9));
+  });
+}
+
+TEST_CASE("The same seed gives the same jitter, another seed another") {
+  const toy::Case quiet(7, {false, false, false, 3});
+  ReplayInput input = quiet.input();
+  input.perturbations.kernel_jitter = 0.05;
+  input.perturbations.link_jitter = 0.1;
+  const ReplayOptions options{EngineKind::fluid, true, false, true, 2};
+  const Seconds first = replay(input, options).step_time;
+  CHECK(replay(input, options).step_time == first);
+  input.perturbations.seed = 2;
+  CHECK(replay(input, options).step_time != first);
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// amsp exec: run a schedule on real devices.
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/units_text.hpp"
+#include "cli/command.hpp"
+#include "exec/identity.hpp"
+#include "exec/launch.hpp"
+
+namespace amsp {
+namespace {
+
+class ExecCommand : public Command {
+ public:
+  std::string_view name() const override { return "exec"; }
+  std::string_view description() const override {
+    return "run a schedule on real devices: Gloo on CPUs, NCCL on GPUs";
+  }
+  std::string_view details() const override {
+    return "Ranks are local processes (as many as the schedule has), or come from torchrun, srun or "
+           "mpirun, whose environment variables are read. A rank that dies, hangs or disagrees on "
+           "the schedule ends the job with a message that names it.";
+  }
+  void declare(Options& options) override {
+    options.positional("SCHEDULE", "schedule file (amsp schedule … -o schedule.json)", schedule_);
+    options.choice("--backend", "NAME", "gloo or nccl", backend_, {"gloo", "nccl"});
+    options.integer("--nproc", "N", "local ranks; must be the schedule's number of ranks", nproc_,
+                    1, 1 << 16);
+    options.integer("--steps", "K", "measured steps", steps_, 1, 1000000);
+    options.integer("--warmup", "W", "steps before them", warmup_, 0, 1000000);
+    options.choice("--compute", "MODE",
+                   "real: do the arithmetic; timed: emulate a device for the kernels' durations",
+                   compute_, {"real", "timed"});
+    options.flag("--check", "fresh data for every collective, and its result checked", check_);
+    options.option("--timeout", "TIME", "give up when nothing ends for so long (default 60s)",
+                   timeout_);
+    options.option("--testbed", "NAME", "run the ranks inside this testbed (exec/testbed up)",
+                   testbed_);
+    options.option("-o,--output", "FILE", "write the trace as JSON (docs/formats/trace.md)",
+                   output_);
+  }
+
+  int run() override {
+    ExecJob job;
+    job.schedule = load_schedule(schedule_);
+    job.options.backend = backend_;
+    job.options.compute = parse_compute_mode(compute_);
+    job.options.steps = static_cast<int>(steps_);
+    job.options.warmup = static_cast<int>(warmup_);
+    job.options.check = check_;
+    job.options.timeout = parse_seconds(timeout_, {"command line", "--timeout"});
+    if (nproc_ && *nproc_ != job.schedule.world)
+      throw InputError(Place{"command line", "--nproc"},
+                       fmt::format("{} ranks, but the schedule has {}", *nproc_,
+                                   job.schedule.world));
+    const auto identity = nproc_ || testbed_ ? std::nullopt : rank_identity(process_environment());
+    std::optional<ExecTrace> trace;
+    if (identity)
+      trace = run_as_rank(job, *identity);
+    else
+      trace = run_local(
+          job, {testbed_ ? testbed_namespaces(*testbed_) : std::vector<std::string>{}});
+    if (!trace) return 0;  // rank 0 reports
+    if (output_) write_file(*output_, to_json(job.schedule, *trace));
+    report(*trace);
+    return 0;
+  }
+
+ private:
+  void report(const ExecTrace& trace) const {
+    fmt::print("{} on {} ranks ({}): step time {} (median of {})\n", trace.schedule, trace.ranks,
+               trace.backend, human(trace.step_time), trace.step_times.size());
+    if (check_) fmt::print("all collectives checked: right\n");
+  }
+
+  std::string schedule_, backend_ = "gloo", compute_ = "timed", timeout_ = "60s";
+  std::optional<std::string> testbed_, output_;
+  std::optional<long long> nproc_;
+  long long steps_ = 3, warmup_ = 1;
+  bool check_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> command_exec() { return std::make_unique<ExecCommand>(); }
+
+}  // namespace amsp

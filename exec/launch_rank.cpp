@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank that a foreign launcher started. Rank 0 also holds the coordinator.
+#include <fmt/format.h>
+#include <netdb.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <future>
+#include <thread>
+
+#include "base/error.hpp"
+#include "base/units_text.hpp"
+#include "exec/backend.hpp"
+#include "exec/clock.hpp"
+#include "exec/coordinator.hpp"
+#include "exec/launch.hpp"
+#include "exec/rank_process.hpp"
+
+namespace amsp {
+namespace {
+
+// Rank 0 may come up later than this rank.
+Descriptor connect_to(const std::string& host, int port, Seconds timeout) {
+  const Seconds deadline = now() + timeout;
+  std::string reason = "no answer";
+  while (now() < deadline) {
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* found = nullptr;
+    const int error = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
+    if (error != 0) reason = gai_strerror(error);
+    for (const addrinfo* at = found; at; at = at->ai_next) {
+      Descriptor socket(::socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      if (!socket.valid() || connect(socket.get(), at->ai_addr, at->ai_addrlen) != 0) {
+        reason = std::strerror(errno);
+        continue;
+      }
+      const int on = 1;
+      setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+      freeaddrinfo(found);
+      return socket;
+    }
+    if (found) freeaddrinfo(found);
+    usleep(100000);
+  }
+  throw CheckFailed(fmt::format("cannot reach rank 0 at {} port {} within {}: {}", host, port,
+                                human(timeout), reason));
+}
+
+// Ranks other than 0 print the reason, since every launcher shows stderr of all.
+[[noreturn]] void end_process(const std::string& reason, Rank rank) {
+  fmt::print(stderr, "amsp: rank {} stops: {}\n", rank.index, reason);
+  std::fflush(stderr);
+  _exit(1);
+}
+
+std::vector<std::string> run_rank_zero(const ExecJob& job, const RankIdentity& self) {
+  Coordinator coordinator(self.world, job.options.timeout);
+  coordinator.listen_on(self.port);
+  auto results = std::async(std::launch::async, [&] { return coordinator.serve(); });
+  std::thread rank([&] {
+    Descriptor socket = connect_to(self.address, self.port, job.options.timeout);
+    // The coordinator's thread ends the process, with its reason.
+    ControlLink link(std::move(socket), [](const std::string&) { pause(); });
+    live_as_rank(job, {self.rank, self.local_rank, ""}, link);
+  });
+  try {
+    std::vector<std::string> all = results.get();
+    rank.join();
+    return all;
+  } catch (const InputError& error) {
+    fmt::print(stderr, "amsp: {}\n", error.what());
+    std::fflush(stderr);
+    _exit(2);  // the rank's threads may hang in a collective
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "amsp: {}\n", error.what());
+    std::fflush(stderr);
+    _exit(1);
+  }
+}
+
+}  // namespace
+
+std::optional<ExecTrace> run_as_rank(const ExecJob& job, const RankIdentity& self) {
+  check_job(job);
+  const auto backend = find_backend(job.options.backend);
+  if (const std::string reason = backend->unavailable(); !reason.empty())
+    throw InputError(fmt::format("backend {}: {}", backend->name(), reason));
+  if (self.world != job.schedule.world)
+    throw InputError(fmt::format("the schedule has {} ranks, {} started {}", job.schedule.world,
+                                 self.launcher, self.world));
+  if (self.rank == Rank(0)) {
+    std::vector<RankTimes> times;
+    for (const std::string& bytes : run_rank_zero(job, self)) times.push_back(unpack(bytes));
+    return make_trace(job, times);
+  }
+  Descriptor socket = connect_to(self.address, self.port, job.options.timeout);
+  const Rank rank = self.rank;
+  ControlLink link(std::move(socket),
+                   [rank](const std::string& reason) { end_process(reason, rank); });
+  live_as_rank(job, {self.rank, self.local_rank, ""}, link);
+  return std::nullopt;
+}
+
+}  // namespace amsp

@@ -106,6 +106,7 @@ void ControlLink::listen() {
     auto [key, value] = split_key(frame->text);
     inbox_[{frame->kind, key}] = std::move(value);
     changed_.notify_all();
+    if (frame->kind == FrameKind::bye) return;  // that the coordinator goes now is in order
   }
 }
 

@@ -11,10 +11,12 @@
 
 namespace amsp {
 
-StreamWorkers::StreamWorkers(const ExecJob& job, const RankProgram& program, RunOp run_op)
+StreamWorkers::StreamWorkers(const ExecJob& job, const RankProgram& program, RunOp run_op,
+                             OnFailure on_failure)
     : job_(job),
       program_(program),
       run_op_(std::move(run_op)),
+      on_failure_(std::move(on_failure)),
       times_(job.schedule.ops.size()),
       ended_(job.schedule.ops.size(), 0),
       streams_(job.schedule.streams.size()) {
@@ -29,7 +31,7 @@ RankTimes StreamWorkers::run() {
   for (std::size_t s = 0; s < streams_.size(); ++s)
     threads.emplace_back([this, s, steps] { work(StreamId(s), steps); });
   for (std::thread& thread : threads) thread.join();
-  if (failure_) std::rethrow_exception(failure_);
+  if (!failure_.empty()) throw CheckFailed(failure_);
   return std::move(times_);
 }
 
@@ -38,11 +40,11 @@ bool StreamWorkers::await(const PlannedOp& op, Instance instance, Seconds& ready
   for (const Wait& wait : op.waits) {
     const std::int64_t count = wait.count(instance);
     if (count <= 0) continue;
-    changed_.wait(lock, [&] { return failure_ || ended_[wait.op.position()] >= count; });
-    if (failure_) return false;
+    changed_.wait(lock, [&] { return !failure_.empty() || ended_[wait.op.position()] >= count; });
+    if (!failure_.empty()) return false;
     ready = std::max(ready, times_[wait.op.position()][static_cast<std::size_t>(count - 1)].end);
   }
-  return !failure_;
+  return failure_.empty();
 }
 
 void StreamWorkers::finish(const PlannedOp& op, std::int64_t instance, OpTime time) {
@@ -88,10 +90,10 @@ void StreamWorkers::work(StreamId stream, int steps) {
   } catch (const std::exception& error) {
     const int op = state.op;
     const std::string name = op < 0 ? "no op" : job_.schedule.op(OpId(op)).name;
+    const std::string message = fmt::format("op \"{}\": {}", name, error.what());
+    if (on_failure_) on_failure_(message);
     const std::lock_guard lock(mutex_);
-    if (!failure_)
-      failure_ = std::make_exception_ptr(
-          CheckFailed(fmt::format("op \"{}\": {}", name, error.what())));
+    if (failure_.empty()) failure_ = message;
     changed_.notify_all();
   }
 }

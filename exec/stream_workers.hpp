@@ -4,9 +4,9 @@
 #pragma once
 #include <atomic>
 #include <condition_variable>
-#include <exception>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "exec/control_link.hpp"
@@ -22,8 +22,13 @@ class StreamWorkers {
   // Returns when it ended.
   using RunOp = std::function<Seconds(const PlannedOp& op, std::int64_t instance, Seconds ready)>;
 
-  StreamWorkers(const ExecJob& job, const RankProgram& program, RunOp run_op);
-  // Runs all steps; rethrows what an op threw first, with the op's name in front.
+  // Called with the op's name and what it threw, on the stream's thread and before anything is
+  // taken down, so that other ranks do not notice first. It need not return.
+  using OnFailure = std::function<void(const std::string&)>;
+
+  StreamWorkers(const ExecJob& job, const RankProgram& program, RunOp run_op,
+                OnFailure on_failure = {});
+  // Runs all steps; throws CheckFailed with the first failure.
   RankTimes run();
   // What the rank is doing now (from any thread).
   [[nodiscard]] RankState state() const;
@@ -43,13 +48,14 @@ class StreamWorkers {
   const ExecJob& job_;
   const RankProgram& program_;
   RunOp run_op_;
+  OnFailure on_failure_;
   RankTimes times_;
   std::vector<std::int64_t> ended_;  // instances, by op
   std::vector<StreamState> streams_;
   std::atomic<std::int64_t> total_ended_{0};
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::exception_ptr failure_;
+  std::string failure_;
 };
 
 }  // namespace amsp

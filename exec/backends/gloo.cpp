@@ -24,19 +24,16 @@ class GlooRun {
   }
 
   RankTimes run() {
-    StreamWorkers workers(context_.job, program_,
-                          [this](const PlannedOp& op, std::int64_t instance, Seconds ready) {
-                            return run_op(op, instance, ready);
-                          });
+    StreamWorkers workers(
+        context_.job, program_,
+        [this](const PlannedOp& op, std::int64_t instance, Seconds ready) {
+          return run_op(op, instance, ready);
+        },
+        [this](const std::string& message) { context_.link.fail(message); });
     context_.link.report_state_with([&workers] { return workers.state(); });
-    try {
-      RankTimes times = workers.run();
-      context_.link.report_state_with({});
-      return times;
-    } catch (...) {
-      context_.link.report_state_with({});
-      throw;
-    }
+    RankTimes times = workers.run();
+    context_.link.report_state_with({});
+    return times;
   }
 
  private:

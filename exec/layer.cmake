@@ -1,1 +1,5 @@
 amsp_family(exec backends "std::unique_ptr<Backend>" backend exec/backend.hpp all_backends)
+if(AMSP_HAVE_CUDA)
+  amsp_cuda_sources(amsp_exec exec/cuda CUDA::cudart CUDA::cublas nccl::nccl)
+  target_compile_definitions(amsp_exec PRIVATE AMSP_HAVE_NCCL)
+endif()

@@ -62,7 +62,8 @@ RankProgram plan_rank(const Schedule& schedule, Rank rank) {
       const Op& op = schedule.op(id);
       const Position here = positions[id.position()];
       program.repeat_of_op[id.position()] = block.repeat;
-      PlannedOp step{id, takes_part(schedule, op, rank), {}, {}};
+      const bool has_role = takes_part(schedule, op, rank);
+      PlannedOp step{id, has_role, {}, {}};
       if (op.collective) {
         const std::size_t comm = op.collective->communicator.position();
         step.membership = schedule.communicators[comm].membership(rank);
@@ -70,7 +71,7 @@ RankProgram plan_rank(const Schedule& schedule, Rank rank) {
         if (step.runs && block.repeat > 0) users[comm].push_back(here);
       }
       for (OpId dependency : op.after)
-        if (positions[dependency.position()].present)
+        if (has_role && positions[dependency.position()].present)
           step.waits.push_back(
               most_recent(schedule, dependency, positions[dependency.position()], here));
       planned.ops.push_back(std::move(step));

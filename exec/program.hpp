@@ -32,7 +32,9 @@ struct Wait {
 
 struct PlannedOp {
   OpId op;
-  bool runs = true;  // false: another rank's role, or no group of the communicator; takes no time
+  // False: another rank's role (which waits for nothing) or no group of the communicator. Such an
+  // op ends as soon as its stream comes to it.
+  bool runs = true;
   std::optional<Communicator::Membership> membership;  // of the collective
   std::vector<Wait> waits;
 };

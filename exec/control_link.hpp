@@ -18,9 +18,9 @@ namespace amsp {
 
 // What a rank is doing, as the coordinator hears it.
 struct RankState {
-  std::int64_t ended = 0;           // ops
-  bool waiting_for_peers = false;   // some stream is inside a collective, none computes
-  std::string doing;                // "in broadcast_3, step 2; …"
+  std::int64_t ended = 0;          // ops
+  bool waiting_for_peers = false;  // some stream is inside a collective, none computes
+  std::string doing;               // "in broadcast_3, step 2; …"
 };
 std::string to_text(const RankState& state);
 RankState parse_rank_state(const std::string& text);

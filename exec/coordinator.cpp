@@ -119,16 +119,15 @@ void Coordinator::handle_hello(Rank rank, const std::string& text) {
   peer.joined = true;
   peer.last_heard = now();
   if (peer.hello.world != world_)
-    give_up(fmt::format("rank {} was told of {} ranks, rank 0 of {}", rank.index,
-                        peer.hello.world, world_),
+    give_up(fmt::format("rank {} was told of {} ranks, rank 0 of {}", rank.index, peer.hello.world,
+                        world_),
             true);
   if (!std::all_of(peers_.begin(), peers_.end(), [](const Peer& p) { return p.joined; })) return;
   // The digest of most ranks is taken for right, so that the odd one out is named.
   std::map<std::string, int> votes;
   for (const Peer& p : peers_) ++votes[p.hello.digest];
-  const auto most = std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) {
-    return a.second < b.second;
-  });
+  const auto most = std::max_element(
+      votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   for (std::size_t r = 0; r < peers_.size(); ++r)
     if (peers_[r].hello.digest != most->first)
       give_up(fmt::format("rank {} disagrees on the schedule or its options (digest {:.12}, the "
@@ -230,9 +229,10 @@ void Coordinator::watch() {
     if (!peer.joined) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", r);
     const Seconds silence = moment - peer.last_heard;
     if (peer.joined && !peer.done && silence > std::max(timeout_, kLeastSilence))
-      give_up(fmt::format("{} has not answered for {} (stopped, or its host is cut off), last "
-                          "seen {}",
-                          name_of(Rank(r)), human(silence), peer.state.doing));
+      give_up(
+          fmt::format("{} has not answered for {} (stopped, or its host is cut off), last "
+                      "seen {}",
+                      name_of(Rank(r)), human(silence), peer.state.doing));
   }
   if (ended > ended_ops_) last_progress_ = moment;
   ended_ops_ = std::max(ended, ended_ops_);
@@ -240,8 +240,8 @@ void Coordinator::watch() {
   if (!missing.empty())
     give_up(fmt::format("no sign of rank {} within {}", missing, human(timeout_)));
   const Rank culprit = culprit_of_standstill();
-  give_up(fmt::format("{} hangs: nothing ended for {}; it is {}", name_of(culprit),
-                      human(timeout_), peers_[culprit.position()].state.doing));
+  give_up(fmt::format("{} hangs: nothing ended for {}; it is {}", name_of(culprit), human(timeout_),
+                      peers_[culprit.position()].state.doing));
 }
 
 void Coordinator::give_up(const std::string& message, bool bad_input) {

@@ -22,9 +22,10 @@ float* operand(std::size_t which, std::int64_t rows, std::int64_t columns) {
   thread_local std::vector<float> memory[3];
   const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
   if (count > kMostFloats)
-    throw InputError(fmt::format("an operand of {} x {} is too large to compute on the CPU; use "
-                                 "--compute timed",
-                                 rows, columns));
+    throw InputError(
+        fmt::format("an operand of {} x {} is too large to compute on the CPU; use "
+                    "--compute timed",
+                    rows, columns));
   if (memory[which].size() < count) memory[which].resize(count, 0.5F);
   return memory[which].data();
 }

@@ -26,8 +26,7 @@ Wait most_recent(const Schedule& schedule, OpId op, const Position& there, const
 
 bool takes_part(const Schedule& schedule, const Op& op, Rank rank) {
   if (!op.role) return true;
-  const auto membership =
-      schedule.communicators[op.role->communicator.position()].membership(rank);
+  const auto membership = schedule.communicators[op.role->communicator.position()].membership(rank);
   return membership && membership->index == op.role->index;
 }
 
@@ -38,7 +37,9 @@ void wait_for_communicator(const Schedule& schedule, const std::vector<Position>
                            const Position& here, std::vector<Wait>& waits) {
   const Position* same = nullptr;    // before here in the block, else the block's last
   const Position* others = nullptr;  // in the nearest earlier block, cyclically
-  auto is_earlier = [&](const Position& p) { return p.block == here.block && p.place < here.place; };
+  auto is_earlier = [&](const Position& p) {
+    return p.block == here.block && p.place < here.place;
+  };
   for (const Position& p : users) {
     if (p.block == here.block && (!same || is_earlier(p) || !is_earlier(*same))) same = &p;
     if (p.block < here.block) others = &p;
@@ -46,8 +47,7 @@ void wait_for_communicator(const Schedule& schedule, const std::vector<Position>
   if (!others && !users.empty() && users.back().block > here.block) others = &users.back();
   for (const Position* p : {same, others})
     if (p)
-      waits.push_back(
-          most_recent(schedule, schedule.blocks[p->block].ops[p->place], *p, here));
+      waits.push_back(most_recent(schedule, schedule.blocks[p->block].ops[p->place], *p, here));
 }
 
 }  // namespace
@@ -81,9 +81,9 @@ RankProgram plan_rank(const Schedule& schedule, Rank rank) {
   for (PlannedBlock& block : program.blocks)
     for (PlannedOp& step : block.ops)
       if (step.runs && step.membership)
-        wait_for_communicator(
-            schedule, users[schedule.op(step.op).collective->communicator.position()],
-            positions[step.op.position()], step.waits);
+        wait_for_communicator(schedule,
+                              users[schedule.op(step.op).collective->communicator.position()],
+                              positions[step.op.position()], step.waits);
   return program;
 }
 

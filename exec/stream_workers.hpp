@@ -37,7 +37,7 @@ class StreamWorkers {
   struct StreamState {
     std::atomic<int> op{-1};  // running op, -1 = none
     std::atomic<int> step{0};
-    std::atomic<bool> waiting{false};     // for dependencies
+    std::atomic<bool> waiting{false};  // for dependencies
     std::atomic<bool> in_collective{false};
   };
   void work(StreamId stream, int steps);

@@ -25,11 +25,10 @@ void sort_and_shift(ExecTrace& trace, Seconds origin) {
     record.start = record.start - origin;
     record.end = record.end - origin;
   }
-  std::stable_sort(trace.records.begin(), trace.records.end(),
-                   [](const ExecRecord& a, const ExecRecord& b) {
-                     return std::tuple(a.rank, a.start, a.end, a.op) <
-                            std::tuple(b.rank, b.start, b.end, b.op);
-                   });
+  std::stable_sort(
+      trace.records.begin(), trace.records.end(), [](const ExecRecord& a, const ExecRecord& b) {
+        return std::tuple(a.rank, a.start, a.end, a.op) < std::tuple(b.rank, b.start, b.end, b.op);
+      });
 }
 
 // A collective's instance starts when its last member is ready.
@@ -75,10 +74,9 @@ ExecTrace make_trace(const ExecJob& job, const std::vector<RankTimes>& ranks) {
         last = std::max(last, time.end);
         if (step < job.options.warmup) continue;
         origin = std::min(origin, time.ready);
-        trace.records.push_back({OpId(op), Rank(rank), step - job.options.warmup,
-                                 instance % repeat[op], time.ready,
-                                 std::min(time.end, start_of(schedule, ranks, OpId(op), i, rank)),
-                                 time.end});
+        trace.records.push_back(
+            {OpId(op), Rank(rank), step - job.options.warmup, instance % repeat[op], time.ready,
+             std::min(time.end, start_of(schedule, ranks, OpId(op), i, rank)), time.end});
       }
   for (int step = job.options.warmup; step < steps; ++step) {
     const auto s = static_cast<std::size_t>(step);

@@ -19,7 +19,8 @@ class ExecCommand : public Command {
     return "run a schedule on real devices: Gloo on CPUs, NCCL on GPUs";
   }
   std::string_view details() const override {
-    return "Ranks are local processes (as many as the schedule has), or come from torchrun, srun or "
+    return "Ranks are local processes (as many as the schedule has), or come from torchrun, srun "
+           "or "
            "mpirun, whose environment variables are read. A rank that dies, hangs or disagrees on "
            "the schedule ends the job with a message that names it.";
   }
@@ -52,16 +53,16 @@ class ExecCommand : public Command {
     job.options.check = check_;
     job.options.timeout = parse_seconds(timeout_, {"command line", "--timeout"});
     if (nproc_ && *nproc_ != job.schedule.world)
-      throw InputError(Place{"command line", "--nproc"},
-                       fmt::format("{} ranks, but the schedule has {}", *nproc_,
-                                   job.schedule.world));
+      throw InputError(
+          Place{"command line", "--nproc"},
+          fmt::format("{} ranks, but the schedule has {}", *nproc_, job.schedule.world));
     const auto identity = nproc_ || testbed_ ? std::nullopt : rank_identity(process_environment());
     std::optional<ExecTrace> trace;
     if (identity)
       trace = run_as_rank(job, *identity);
     else
-      trace = run_local(
-          job, {testbed_ ? testbed_namespaces(*testbed_) : std::vector<std::string>{}});
+      trace =
+          run_local(job, {testbed_ ? testbed_namespaces(*testbed_) : std::vector<std::string>{}});
     if (!trace) return 0;  // rank 0 reports
     if (output_) write_file(*output_, to_json(job.schedule, *trace));
     report(*trace);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // NCCL and CUDA, where the build found them (exec/layer.cmake).
-#include "exec/backend.hpp"
 #include "exec/nccl.hpp"
+
+#include "exec/backend.hpp"
 
 namespace amsp {
 

@@ -36,9 +36,10 @@ cudaDataType_t cuda_type(Dtype dtype) {
     case Dtype::fp32:
       return CUDA_R_32F;
     default:
-      throw InputError(fmt::format("GEMMs in {} are not run by the nccl backend; it has bf16, fp16 "
-                                   "and fp32",
-                                   name_of(dtype)));
+      throw InputError(
+          fmt::format("GEMMs in {} are not run by the nccl backend; it has bf16, fp16 "
+                      "and fp32",
+                      name_of(dtype)));
   }
 }
 
@@ -96,10 +97,9 @@ void GpuKernels::launch(const Kernel& kernel) {
       return;
     }
     case KernelClass::elementwise:
-      return check_cuda(
-          launch_elementwise(operands_[0].floats(), operands_[1].floats(),
-                             static_cast<std::size_t>(kernel.hbm.value()), stream_),
-          "element-wise kernel");
+      return check_cuda(launch_elementwise(operands_[0].floats(), operands_[1].floats(),
+                                           static_cast<std::size_t>(kernel.hbm.value()), stream_),
+                        "element-wise kernel");
     case KernelClass::optimizer:
       return check_cuda(launch_optimizer(operands_[0].floats(),
                                          static_cast<std::size_t>(kernel.hbm.value()), stream_),

@@ -61,9 +61,8 @@ cudaError_t launch_elementwise(const float* from, float* to, std::size_t bytes,
 
 cudaError_t launch_copy(const float* from, float* to, std::size_t bytes, int blocks,
                         cudaStream_t stream) {
-  elementwise<<<blocks, kThreads, 0, stream>>>(reinterpret_cast<const float4*>(from),
-                                               reinterpret_cast<float4*>(to),
-                                               bytes / sizeof(float4));
+  elementwise<<<blocks, kThreads, 0, stream>>>(
+      reinterpret_cast<const float4*>(from), reinterpret_cast<float4*>(to), bytes / sizeof(float4));
   return cudaGetLastError();
 }
 

@@ -88,7 +88,8 @@ NcclGroup::NcclGroup(ncclComm_t world, int group, int index, int members, Bytes 
   if (group < 0) return;
   settle(comm_, timeout, what);
   // Parts are equal for NCCL: the last may reach past the buffer by less than one part.
-  const auto bytes = static_cast<std::size_t>(capacity.value()) + 16 * static_cast<std::size_t>(members);
+  const auto bytes =
+      static_cast<std::size_t>(capacity.value()) + 16 * static_cast<std::size_t>(members);
   input_ = DeviceMemory(bytes, what);
   output_ = DeviceMemory(bytes, what);
 }
@@ -160,14 +161,15 @@ ncclResult_t NcclGroup::exchange(const CollectiveShape& shape, cudaStream_t stre
     return ncclGroupEnd();
   }
   for (int peer = 0; peer < members_; ++peer) {
-    const bool sends = to_all || (kind == CollectiveKind::scatter ? index_ == shape.root
-                                                                  : peer == shape.root);
-    const bool receives = to_all || (kind == CollectiveKind::scatter ? peer == shape.root
-                                                                     : index_ == shape.root);
+    const bool sends =
+        to_all || (kind == CollectiveKind::scatter ? index_ == shape.root : peer == shape.root);
+    const bool receives =
+        to_all || (kind == CollectiveKind::scatter ? peer == shape.root : index_ == shape.root);
     // A gather moves the sender's own part, the others the receiver's.
     const int sent = kind == CollectiveKind::gather ? index_ : peer;
     const int received = kind == CollectiveKind::scatter ? index_ : peer;
-    if (sends && count(sent) > 0) ncclSend(at(input(), sent), count(sent), type, peer, comm_, stream);
+    if (sends && count(sent) > 0)
+      ncclSend(at(input(), sent), count(sent), type, peer, comm_, stream);
     if (receives && count(received) > 0)
       ncclRecv(at(output(), received), count(received), type, peer, comm_, stream);
   }

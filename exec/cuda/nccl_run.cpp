@@ -61,9 +61,10 @@ void NcclRun::choose_device() {
   const int share = ranks_per_gpu();
   const int device = context_.local_rank / share;
   if (device >= devices)
-    throw InputError(fmt::format("this is rank {} of its host, which has {} GPU{}; the nccl backend "
-                                 "needs one GPU per rank",
-                                 context_.local_rank, devices, devices == 1 ? "" : "s"));
+    throw InputError(
+        fmt::format("this is rank {} of its host, which has {} GPU{}; the nccl backend "
+                    "needs one GPU per rank",
+                    context_.local_rank, devices, devices == 1 ? "" : "s"));
   if (share > 1) {
     setenv("NCCL_HOSTID", fmt::format("amsp-rank-{}", context_.rank.index).c_str(), 1);
     setenv("NCCL_P2P_DISABLE", "1", 1);
@@ -159,14 +160,14 @@ void NcclRun::launch_collective(const PlannedOp& planned, std::int64_t index) {
   std::vector<std::byte> host(static_cast<std::size_t>(shape.elements) *
                               static_cast<std::size_t>(size_of(shape.dtype).value()));
   fill_input(shape, member, salt, host.data());
-  check_cuda(cudaMemcpyAsync(group.input(), host.data(), host.size(), cudaMemcpyHostToDevice,
-                             stream),
-             what);
+  check_cuda(
+      cudaMemcpyAsync(group.input(), host.data(), host.size(), cudaMemcpyHostToDevice, stream),
+      what);
   check_cuda(cudaMemsetAsync(group.output(), 0xa5, host.size(), stream), what);
   group.launch(shape, stream, what);
-  check_cuda(cudaMemcpyAsync(host.data(), group.output(), host.size(), cudaMemcpyDeviceToHost,
-                             stream),
-             what);
+  check_cuda(
+      cudaMemcpyAsync(host.data(), group.output(), host.size(), cudaMemcpyDeviceToHost, stream),
+      what);
   check_cuda(cudaStreamSynchronize(stream), what);
   const std::string wrong = check_output(shape, member, salt, host.data());
   if (!wrong.empty()) throw CheckFailed(fmt::format("{}: {}", what, wrong));
@@ -254,8 +255,8 @@ std::string nccl_unavailable() {
     const cudaError_t error = cudaGetDeviceCount(&devices);
     std::string reason;
     if (error != cudaSuccess)
-      reason = fmt::format("no GPU that CUDA can use on this machine: {}",
-                           cudaGetErrorString(error));
+      reason =
+          fmt::format("no GPU that CUDA can use on this machine: {}", cudaGetErrorString(error));
     else if (devices == 0)
       reason = "no GPU on this machine";
     if (write(channel[1], reason.data(), reason.size()) < 0) _exit(1);

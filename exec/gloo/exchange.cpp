@@ -44,8 +44,7 @@ void GlooGroup::exchange(const CollectiveShape& shape) {
       const Span s = span(index_, to, true);
       const std::size_t done = c * kChunkBytes;
       if (done < s.count)
-        send(input_, to, next_slot_ + c,
-             {s.first + done, std::min(kChunkBytes, s.count - done)});
+        send(input_, to, next_slot_ + c, {s.first + done, std::min(kChunkBytes, s.count - done)});
     }
   if (sends(index_, index_)) copy_own_part(shape);
   for (; arriving > 0; --arriving) wait_receive(output_);

@@ -47,16 +47,14 @@ GlooGroup::GlooGroup(ControlLink& link, const std::string& key, const std::strin
   token_.memory.resize(1);
   if (members == 1) return;
   gloo::transport::tcp::attr attributes(address.c_str());
-  std::shared_ptr<gloo::transport::Device> device =
-      gloo::transport::tcp::CreateDevice(attributes);
+  std::shared_ptr<gloo::transport::Device> device = gloo::transport::tcp::CreateDevice(attributes);
   auto context = std::make_shared<gloo::rendezvous::Context>(index, members);
   context->setTimeout(kNoTimeout);
   CoordinatorStore store(link, key + "/");
   context->connectFullMesh(store, device);
   context_ = context;
   for (Buffer* buffer : {&input_, &output_, &scratch_, &token_})
-    buffer->unbound =
-        context_->createUnboundBuffer(buffer->memory.data(), buffer->memory.size());
+    buffer->unbound = context_->createUnboundBuffer(buffer->memory.data(), buffer->memory.size());
 }
 
 GlooGroup::~GlooGroup() {
@@ -64,9 +62,7 @@ GlooGroup::~GlooGroup() {
   if (context_) context_->closeConnections();
 }
 
-int GlooGroup::ring(int steps) const {
-  return ((index_ + steps) % members_ + members_) % members_;
-}
+int GlooGroup::ring(int steps) const { return ((index_ + steps) % members_ + members_) % members_; }
 
 GlooGroup::Span GlooGroup::bytes_of(const CollectiveShape& shape, int member) const {
   const Part part = part_of(shape, member);

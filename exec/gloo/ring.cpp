@@ -77,8 +77,7 @@ void GlooGroup::broadcast(const CollectiveShape& shape) {
   slot = next_slot_;
   for (const auto& [begin, count] : pieces) {
     if (place > 0) wait_receive(output_);
-    if (place + 1 < members_)
-      send(place > 0 ? output_ : input_, ring(1), slot, {begin, count});
+    if (place + 1 < members_) send(place > 0 ? output_ : input_, ring(1), slot, {begin, count});
     ++slot;
   }
   if (place == 0) std::memcpy(output(), input(), bytes);
@@ -100,11 +99,10 @@ void GlooGroup::reduce(const CollectiveShape& shape) {
   for (const auto& [begin, count] : pieces) {
     if (place > 0) {
       wait_receive(scratch_);
-      add_elements(shape.dtype, output() + begin, scratch_.memory.data() + begin,
-                   input() + begin, static_cast<std::int64_t>(count / width));
+      add_elements(shape.dtype, output() + begin, scratch_.memory.data() + begin, input() + begin,
+                   static_cast<std::int64_t>(count / width));
     }
-    if (place + 1 < members_)
-      send(place > 0 ? output_ : input_, ring(1), slot, {begin, count});
+    if (place + 1 < members_) send(place > 0 ? output_ : input_, ring(1), slot, {begin, count});
     ++slot;
   }
   wait_sends();

@@ -2,10 +2,10 @@
 // Collectives of forked ranks give what a direct computation gives, for random groups, sizes,
 // roots and types; the check itself notices a wrong result.
 #include <rapidcheck.h>
+#include <rapidcheck/catch.h>
 
 #include <catch2/catch.hpp>
 #include <cstring>
-#include <rapidcheck/catch.h>
 
 #include "exec/elements.hpp"
 #include "exec/launch.hpp"
@@ -68,7 +68,8 @@ TEST_CASE("the check notices wrong, missing and shifted results") {
                       shape.kind == CollectiveKind::reduce_scatter;
     RC_PRE(sums);
     RC_ASSERT(check_output(shape, member, 3, sum.data()).empty());
-    const auto at = static_cast<std::size_t>(*rc::gen::inRange(part.first, part.first + part.count));
+    const auto at =
+        static_cast<std::size_t>(*rc::gen::inRange(part.first, part.first + part.count));
     sum[at * width] ^= std::byte{1};
     RC_ASSERT(!check_output(shape, member, 3, sum.data()).empty());
   });

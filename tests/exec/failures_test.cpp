@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rank that dies, hangs or disagrees ends the whole job with its name, in time, and leaves no
 // process behind.
+#include <rapidcheck/catch.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <rapidcheck/catch.h>
 
 #include "base/error.hpp"
 #include "exec/clock.hpp"

@@ -141,7 +141,8 @@ TEST_CASE("ranks that come by themselves run the job, and rank 0 has the trace")
 }
 
 TEST_CASE("the rank with another schedule is named by all") {
-  const Outcome outcome = run_ranks(4, [](int rank) { return gathers(4, rank == 2 ? 8192 : 4096); });
+  const Outcome outcome =
+      run_ranks(4, [](int rank) { return gathers(4, rank == 2 ? 8192 : 4096); });
   INFO(outcome.text);
   CHECK(outcome.statuses[0] == 2);
   CHECK(outcome.statuses[1] != 0);

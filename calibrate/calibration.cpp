@@ -33,6 +33,32 @@ std::vector<RefusedRow> read_refused(const JsonValue& json) {
   return refused;
 }
 
+bool is_flat(const Json& json) {
+  for (const Json& item : json) {
+    if (item.is_structured()) return false;
+  }
+  return true;
+}
+
+// Objects and arrays that hold only scalars stand on one line, so that a row is a line.
+void write_readable(const Json& json, std::size_t depth, std::string& text) {
+  if (!json.is_structured() || (depth > 1 && is_flat(json))) {
+    text += json.dump();
+    return;
+  }
+  const std::string indent(depth + 1, ' ');
+  text += json.is_object() ? "{" : "[";
+  bool first = true;
+  for (const auto& [key, value] : json.items()) {
+    text += (first ? "\n" : ",\n") + indent;
+    if (json.is_object()) text += Json(key).dump() + ": ";
+    write_readable(value, depth + 1, text);
+    first = false;
+  }
+  text += first ? "" : "\n" + std::string(depth, ' ');
+  text += json.is_object() ? "}" : "]";
+}
+
 }  // namespace
 
 ClusterSpec Calibration::made_on() const {
@@ -40,7 +66,8 @@ ClusterSpec Calibration::made_on() const {
 }
 
 Calibration parse_calibration(const JsonValue& json) {
-  json.accept_keys({"format", "description", "cluster", "sources", "refused", "kernels"});
+  json.accept_keys(
+      {"format", "description", "cluster", "sources", "refused", "collectives", "kernels"});
   const JsonValue format = json.at("format");
   if (format.as_string() != format_name) {
     format.fail(std::string("is not \"") + format_name + "\": this is no calibration file");
@@ -55,6 +82,9 @@ Calibration parse_calibration(const JsonValue& json) {
   }
   calibration.sources = read_sources(json.at("sources"));
   if (const auto refused = json.find("refused")) calibration.refused = read_refused(*refused);
+  if (const auto collectives = json.find("collectives")) {
+    calibration.collectives = read_collective_calibration(*collectives, calibration.made_on());
+  }
   if (const auto kernels = json.find("kernels")) {
     calibration.kernels = read_kernel_calibration(*kernels);
   }
@@ -82,8 +112,13 @@ std::string to_json(const Calibration& calibration) {
   for (const auto& row : calibration.refused) {
     json["refused"].push_back({{"file", row.file}, {"place", row.place}, {"reason", row.reason}});
   }
+  if (calibration.collectives) {
+    json["collectives"] = Json::parse(to_json(*calibration.collectives));
+  }
   if (calibration.kernels) json["kernels"] = Json::parse(to_json(*calibration.kernels));
-  return json.dump(1) + "\n";
+  std::string text;
+  write_readable(json, 0, text);
+  return text + "\n";
 }
 
 }  // namespace amsp

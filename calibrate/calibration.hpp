@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json_value.hpp"
+#include "calibrate/collective_calibration.hpp"
 #include "calibrate/kernel_calibration.hpp"
 #include "topologies/cluster.hpp"
 
@@ -32,6 +33,7 @@ struct Calibration {
   std::optional<ClusterSpec> own_cluster;
   std::vector<CalibrationSource> sources;
   std::vector<RefusedRow> refused;
+  std::optional<CollectiveCalibration> collectives;
   std::optional<KernelCalibration> kernels;
 
   // The cluster that it was made on.

@@ -12,39 +12,46 @@ namespace amsp {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-double Kriging::covariance(std::span<const double> a, std::span<const double> b) const {
+namespace {
+
+double covariance(const Kernel3& kernel, std::span<const double> a, std::span<const double> b) {
   double square = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    const double difference = (a[i] - b[i]) / kernel_.length[i];
+    const double difference = (a[i] - b[i]) / kernel.length[i];
     square += difference * difference;
   }
   const double distance = std::sqrt(3 * square);
-  return kernel_.amplitude * kernel_.amplitude * (1 + distance) * std::exp(-distance);
+  return kernel.amplitude * kernel.amplitude * (1 + distance) * std::exp(-distance);
 }
+
+MatrixXd covariance_matrix(const std::vector<Kriging::Point>& points, const Kernel3& kernel) {
+  const auto n = static_cast<Eigen::Index>(points.size());
+  MatrixXd k(n, n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const Kriging::Point& a = points[static_cast<std::size_t>(i)];
+    for (Eigen::Index j = 0; j <= i; ++j) {
+      const Kriging::Point& b = points[static_cast<std::size_t>(j)];
+      k(i, j) = k(j, i) = a.domain == b.domain ? covariance(kernel, a.at, b.at) : 0.0;
+    }
+    k(i, i) += std::pow(kernel.noise * a.noise_factor, 2);
+  }
+  return k;
+}
+
+}  // namespace
 
 Kriging::Kriging(std::vector<Point> points, Kernel3 kernel)
     : points_(std::move(points)), kernel_(std::move(kernel)) {
   const auto n = static_cast<Eigen::Index>(points_.size());
   if (n == 0) return;
-  MatrixXd k(n, n);
   VectorXd y(n);
-  for (Eigen::Index i = 0; i < n; ++i) {
-    const Point& a = points_[static_cast<std::size_t>(i)];
-    y[i] = a.value;
-    for (Eigen::Index j = 0; j <= i; ++j) {
-      const Point& b = points_[static_cast<std::size_t>(j)];
-      k(i, j) = k(j, i) = a.domain == b.domain ? covariance(a.at, b.at) : 0.0;
-    }
-    k(i, i) += std::pow(kernel_.noise * a.noise_factor, 2);
-  }
-  const Eigen::LLT<MatrixXd> cholesky(k);
+  for (Eigen::Index i = 0; i < n; ++i) y[i] = points_[static_cast<std::size_t>(i)].value;
+  const Eigen::LLT<MatrixXd> cholesky(covariance_matrix(points_, kernel_));
   const VectorXd weights = cholesky.solve(y);
   const MatrixXd inverse = cholesky.solve(MatrixXd::Identity(n, n));
   weights_.assign(weights.data(), weights.data() + n);
   inverse_.assign(inverse.data(), inverse.data() + n * n);
   for (Eigen::Index i = 0; i < n; ++i) leave_one_out_.push_back(weights[i] / inverse(i, i));
-  const MatrixXd lower = cholesky.matrixL();
-  log_likelihood_ = -0.5 * y.dot(weights) - lower.diagonal().array().log().sum();
 }
 
 Kriging::Value Kriging::at(std::span<const double> where, int domain) const {
@@ -54,7 +61,7 @@ Kriging::Value Kriging::at(std::span<const double> where, int domain) const {
   VectorXd k(static_cast<Eigen::Index>(n));
   double mean = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    const double c = points_[i].domain == domain ? covariance(points_[i].at, where) : 0.0;
+    const double c = points_[i].domain == domain ? covariance(kernel_, points_[i].at, where) : 0.0;
     k[static_cast<Eigen::Index>(i)] = c;
     mean += c * weights_[i];
   }
@@ -74,6 +81,72 @@ double mean_huber(std::span<const double> residuals, double scale) {
   return sum / static_cast<double>(std::max<std::size_t>(1, residuals.size()));
 }
 
+// Log likelihood only: no inverse.
+class LikelihoodSearch {
+ public:
+  LikelihoodSearch(const std::vector<Kriging::Point>& points, double spread)
+      : points_(points), spread_(spread) {
+    y_.resize(static_cast<Eigen::Index>(points.size()));
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      y_[static_cast<Eigen::Index>(i)] = points[i].value;
+    }
+  }
+
+  // One coordinate of the hyperparameters at a time, two rounds.
+  Kernel3 run(const std::vector<std::vector<double>>& lengths) {
+    Kernel3 best;
+    for (const auto& choices : lengths) best.length.push_back(choices[choices.size() / 2]);
+    set_amplitude(best, 1.0);
+    set_noise(best, 0.35);
+    double score = likelihood(best);
+    for (int round = 0; round < 2; ++round) {
+      for (std::size_t i = 0; i < lengths.size(); ++i) {
+        for (const double length : lengths[i]) {
+          Kernel3 trial = best;
+          trial.length[i] = length;
+          keep_better(trial, best, score);
+        }
+      }
+      for (const double amplitude : {0.5, 1.0, 2.0, 4.0}) {
+        Kernel3 trial = best;
+        set_amplitude(trial, amplitude);
+        keep_better(trial, best, score);
+      }
+      for (const double noise : {0.05, 0.1, 0.2, 0.35, 0.6, 1.0}) {
+        Kernel3 trial = best;
+        set_noise(trial, noise);
+        keep_better(trial, best, score);
+      }
+    }
+    return best;
+  }
+
+ private:
+  void set_amplitude(Kernel3& kernel, double factor) const {
+    kernel.amplitude = std::clamp(factor * spread_, 0.01, 0.8);
+  }
+  void set_noise(Kernel3& kernel, double factor) const {
+    kernel.noise = std::max(factor * spread_, 0.004);
+  }
+  void keep_better(const Kernel3& trial, Kernel3& best, double& score) const {
+    const double value = likelihood(trial);
+    if (value > score) {
+      score = value;
+      best = trial;
+    }
+  }
+  double likelihood(const Kernel3& kernel) const {
+    const Eigen::LLT<MatrixXd> cholesky(covariance_matrix(points_, kernel));
+    if (cholesky.info() != Eigen::Success) return -HUGE_VAL;
+    const MatrixXd lower = cholesky.matrixL();
+    return -0.5 * y_.dot(cholesky.solve(y_)) - lower.diagonal().array().log().sum();
+  }
+
+  const std::vector<Kriging::Point>& points_;
+  double spread_;
+  VectorXd y_;
+};
+
 }  // namespace
 
 Kriging fit_kriging(const std::vector<Kriging::Point>& points,
@@ -81,34 +154,11 @@ Kriging fit_kriging(const std::vector<Kriging::Point>& points,
   std::vector<double> values;
   for (const auto& point : points) values.push_back(point.value);
   const double spread = std::max(robust_scale(values), 0.005);
-  Kriging best(points, {std::vector<double>(lengths.size(), 1.0), 0.0, spread});
-  if (points.size() < 4) return best;
-  double best_score = best.log_likelihood();
-  std::vector<std::size_t> choice(lengths.size(), 0);
-  for (bool more = true; more;) {
-    Kernel3 kernel;
-    for (std::size_t i = 0; i < lengths.size(); ++i) {
-      kernel.length.push_back(lengths[i][choice[i]]);
-    }
-    for (const double amplitude : {0.5, 1.0, 2.0, 4.0}) {
-      for (const double noise : {0.1, 0.2, 0.35, 0.6}) {
-        kernel.amplitude = std::clamp(amplitude * spread, 0.01, 0.8);
-        kernel.noise = std::max(noise * spread, 0.004);
-        Kriging candidate(points, kernel);
-        if (candidate.log_likelihood() > best_score) {
-          best_score = candidate.log_likelihood();
-          best = std::move(candidate);
-        }
-      }
-    }
-    more = false;
-    for (std::size_t i = 0; i < choice.size() && !more; ++i) {
-      more = ++choice[i] < lengths[i].size();
-      if (!more) choice[i] = 0;
-    }
-  }
+  const Kernel3 none{std::vector<double>(lengths.size(), 1.0), 0.0, spread};
+  if (points.size() < 4) return Kriging(points, none);
+  Kriging best(points, LikelihoodSearch(points, spread).run(lengths));
   if (mean_huber(best.leave_one_out(), spread) >= mean_huber(values, spread)) {
-    return Kriging(points, {std::vector<double>(lengths.size(), 1.0), 0.0, spread});
+    return Kriging(points, none);
   }
   return best;
 }

@@ -35,18 +35,15 @@ class Kriging {
   [[nodiscard]] Value at(std::span<const double> where, int domain) const;
   // Leave-one-out residuals (closed form), in the order of the points.
   [[nodiscard]] const std::vector<double>& leave_one_out() const { return leave_one_out_; }
-  [[nodiscard]] double log_likelihood() const { return log_likelihood_; }
   [[nodiscard]] const Kernel3& kernel() const { return kernel_; }
   [[nodiscard]] const std::vector<Point>& points() const { return points_; }
 
  private:
-  double covariance(std::span<const double> a, std::span<const double> b) const;
   std::vector<Point> points_;
   Kernel3 kernel_;
   std::vector<double> weights_;  // inverse covariance x values
   std::vector<double> inverse_;  // row-major inverse covariance
   std::vector<double> leave_one_out_;
-  double log_likelihood_ = 0;
 };
 
 // Chooses lengths, amplitude and noise by the likelihood over the given candidate lengths per

@@ -21,7 +21,9 @@ class Solver {
       : problem_(problem),
         rows_(static_cast<Eigen::Index>(problem.rows)),
         prior_(Eigen::Map<const VectorXd>(problem.prior.data(), size(problem.prior))),
-        p_(prior_) {
+        p_(problem.start.empty()
+               ? prior_
+               : VectorXd(Eigen::Map<const VectorXd>(problem.start.data(), size(problem.start)))) {
     assert(problem.width.size() == problem.prior.size());
     for (Eigen::Index j = 0; j < p_.size(); ++j) {
       if (problem.width[static_cast<std::size_t>(j)] > 0) free_.push_back(j);
@@ -32,7 +34,7 @@ class Solver {
     VectorXd r = evaluate(p_);
     double damping = 1e-3;
     int iteration = 0;
-    for (; iteration < 200; ++iteration) {
+    for (; iteration < 60; ++iteration) {
       reweight(r);
       const double before = cost(r, p_);
       const MatrixXd jacobian = differentiate(r);
@@ -54,7 +56,7 @@ class Solver {
         }
         damping *= 4;
       }
-      if (best >= before || (before - best < 1e-10 * (1 + before) && step.norm() < 1e-6)) break;
+      if (best >= before || (before - best < 1e-6 * (1 + before))) break;
     }
     return solution(r, iteration);
   }
@@ -76,9 +78,6 @@ class Solver {
     for (Eigen::Index i = 0; i < rows_; ++i) {
       const double size = std::abs(r[i]) / scale_;
       weights_[i] = size <= huber ? 1.0 : huber / size;
-      if (!problem_.row_weight.empty()) {
-        weights_[i] *= problem_.row_weight[static_cast<std::size_t>(i)];
-      }
     }
   }
 
@@ -99,16 +98,14 @@ class Solver {
     return moved;
   }
 
-  // Central differences; the parameters are logarithms or of order one.
-  MatrixXd differentiate(const VectorXd&) const {
+  // Forward differences; the parameters are logarithms or of order one.
+  MatrixXd differentiate(const VectorXd& here) const {
     MatrixXd jacobian(rows_, static_cast<Eigen::Index>(free_.size()));
-    constexpr double h = 1e-4;
+    constexpr double h = 1e-5;
     for (std::size_t f = 0; f < free_.size(); ++f) {
       VectorXd shifted = p_;
       shifted[free_[f]] += h;
-      const VectorXd up = evaluate(shifted);
-      shifted[free_[f]] -= 2 * h;
-      jacobian.col(static_cast<Eigen::Index>(f)) = (up - evaluate(shifted)) / (2 * h);
+      jacobian.col(static_cast<Eigen::Index>(f)) = (evaluate(shifted) - here) / h;
     }
     return jacobian;
   }
@@ -150,6 +147,14 @@ class Solver {
     s.weights.assign(weights_.data(), weights_.data() + weights_.size());
     s.scale = scale_;
     s.iterations = iterations;
+    s.cost = static_cast<double>(rows_) * std::log(scale_);
+    for (Eigen::Index i = 0; i < rows_; ++i) {
+      const double x = std::abs(r[i]) / scale_;
+      s.cost += x <= huber ? 0.5 * x * x : huber * (x - 0.5 * huber);
+    }
+    for (const Eigen::Index j : free_) {
+      s.cost += 0.5 * std::pow((p_[j] - prior_[j]) / width(j), 2);
+    }
     return s;
   }
 

@@ -10,11 +10,11 @@
 namespace amsp {
 
 struct LeastSquaresProblem {
-  std::vector<double> prior;  // start values and centres of the prior
+  std::vector<double> prior;  // centres of the prior
+  std::vector<double> start;  // start values; the prior's where empty
   std::vector<double> width;  // standard deviations of the prior; 0 = the parameter is held
   std::size_t rows = 0;
-  double least_scale = 0.01;       // floor of the residuals' scale
-  std::vector<double> row_weight;  // optional; 1 where empty
+  double least_scale = 0.01;  // floor of the residuals' scale
   // Writes the residual of each row for these parameters.
   std::function<void(std::span<const double> parameters, std::span<double> residuals)> residuals;
 };
@@ -26,6 +26,7 @@ struct LeastSquaresSolution {
   std::vector<double> residuals;
   std::vector<double> weights;  // Huber weights: 1 = believed, below about 0.3 = an outlier
   double scale = 0;             // robust standard deviation of the residuals
+  double cost = 0;  // robust: sum of Huber losses and prior terms, scale included (lower is better)
   int iterations = 0;
 };
 

@@ -27,19 +27,19 @@ Hops ring_hops(CollectiveKind kind, const GroupShape& shape) {
 
 Hops hops_of(Algorithm algorithm, CollectiveKind kind, const GroupShape& shape) {
   const double levels = std::log2(static_cast<double>(shape.nodes));
+  const double r = shape.ranks_per_node;
   switch (algorithm) {
     case Algorithm::ring:
       return ring_hops(kind, shape);
     case Algorithm::tree:  // up and down: the chain inside, the tree across
-      return {2.0 * (shape.ranks_per_node - 1), 2.0 * levels};
+      return {2.0 * (r - 1), 2.0 * levels};
     case Algorithm::nvls:
       return {0, 0};
     case Algorithm::nvls_tree:
       return {0, 2.0 * levels};
-    case Algorithm::pat:  // log2 N hops at a third of the latency and a term linear in n
-      return {0, levels};
-    case Algorithm::pairwise:  // all sends are posted at once, so one hop of each sort …
-      return {shape.ranks_per_node > 1 ? 1.0 : 0.0, shape.nodes > 1 ? 1.0 : 0.0};
+    case Algorithm::pairwise:  // one round for every partner; a shift has one
+      if (kind != CollectiveKind::send_recv) return {r - 1, shape.ranks - r};
+      return {r > 1 ? 1.0 : 0.0, shape.nodes > 1 ? 1.0 : 0.0};
   }
   return {};
 }
@@ -62,24 +62,35 @@ WireBytes pairwise_bytes(CollectiveKind kind, Bytes bytes, const GroupShape& sha
   }
 }
 
-}  // namespace
-
-std::string_view name_of(Protocol protocol) {
-  switch (protocol) {
-    case Protocol::ll:
-      return "LL";
-    case Protocol::ll128:
-      return "LL128";
-    case Protocol::simple:
-      return "Simple";
-  }
-  return "";
+double pick(const PhysicsParameters& p, Parameter ll, Protocol protocol) {
+  return p.values[static_cast<std::size_t>(ll) + static_cast<std::size_t>(protocol)];
 }
 
-std::string_view name_of(Algorithm algorithm) {
-  constexpr std::array<std::string_view, 6> names{"ring",      "tree", "nvls",
-                                                  "nvls_tree", "pat",  "pairwise"};
-  return names[static_cast<std::size_t>(algorithm)];
+bool is_nvls(const Candidate& c) {
+  return c.algorithm == Algorithm::nvls || c.algorithm == Algorithm::nvls_tree;
+}
+
+Seconds transfer_time(const Candidate& c, CollectiveKind kind, Bytes bytes, const GroupShape& shape,
+                      int nics, const PhysicsParameters& p) {
+  const WireBytes wire = wire_bytes(kind, c.algorithm, bytes, shape, nics);
+  const Bandwidth port(p[is_nvls(c) ? Parameter::rate_nvls : Parameter::rate_inside]);
+  Seconds time = std::max(wire.port / port, wire.nic / Bandwidth(p[Parameter::rate_nic]));
+  if (c.algorithm == Algorithm::tree || c.algorithm == Algorithm::nvls_tree) {
+    const double loss = std::pow(shape.nodes / 2.0, p[Parameter::tree_loss]);
+    time = time * loss / (is_nvls(c) ? 1.0 : p[Parameter::share_tree]);
+  }
+  if (c.protocol == Protocol::ll128) time = time / p[Parameter::share_ll128];
+  if (c.protocol == Protocol::ll) {  // half of LL's words are flags, and its total has a ceiling
+    const Bytes volume = bytes * bus_factor(kind, shape.ranks);
+    time = std::max(time * 2, volume / Bandwidth(p[Parameter::ceiling_ll]));
+  }
+  return time;
+}
+
+}  // namespace
+
+int nics_used(const GroupShape& shape, const Hardware& hardware) {
+  return shape.nics_per_node > 0 ? shape.nics_per_node : hardware.nics_per_node;
 }
 
 WireBytes wire_bytes(CollectiveKind kind, Algorithm algorithm, Bytes bytes, const GroupShape& shape,
@@ -90,13 +101,12 @@ WireBytes wire_bytes(CollectiveKind kind, Algorithm algorithm, Bytes bytes, cons
   const double r = shape.ranks_per_node;
   switch (algorithm) {
     case Algorithm::ring:
-    case Algorithm::pat:
       return {bytes * (r > 1 ? ring : 0), across ? bytes * (ring / nics) : Bytes(0)};
     case Algorithm::tree:
       return {r > 1 ? bytes * 2 : Bytes(0),
               across ? bytes * (tree_nic_factor(shape.nodes) / nics) : Bytes(0)};
-    case Algorithm::nvls:  // the switch adds and copies: (r+1)/r x bytes on a port, or its part
-      return {bytes * (kind == CollectiveKind::all_reduce ? (n + 1) / n : 1.0), Bytes(0)};
+    case Algorithm::nvls:  // the switch adds and copies
+      return {bytes * ((n + 1) / n), Bytes(0)};
     case Algorithm::nvls_tree:
       return {bytes * ((r + 1) / r), bytes * (tree_nic_factor(shape.nodes) / nics)};
     case Algorithm::pairwise:
@@ -117,71 +127,105 @@ std::vector<Candidate> candidates(CollectiveKind kind, const GroupShape& shape,
     all.push_back({algorithm, Protocol::simple});
   };
   every_protocol(Algorithm::ring);
-  const bool one_node = shape.nodes == 1;
-  if (kind == CollectiveKind::all_reduce && !one_node) every_protocol(Algorithm::tree);
-  const bool whole_node = shape.ranks_per_node > 2;  // NCCL takes NVLS from 3 GPUs on
-  if (hardware.nvls && whole_node && one_node && kind == CollectiveKind::all_reduce) {
-    all.push_back({Algorithm::nvls, Protocol::simple});
-  }
-  if (hardware.nvls && whole_node && !one_node && kind == CollectiveKind::all_reduce) {
-    all.push_back({Algorithm::nvls_tree, Protocol::simple});
+  if (kind != CollectiveKind::all_reduce) return all;
+  if (shape.nodes > 1) every_protocol(Algorithm::tree);
+  if (hardware.nvls && shape.ranks_per_node > 2) {  // NCCL takes NVLS from 3 GPUs on
+    all.push_back({shape.nodes == 1 ? Algorithm::nvls : Algorithm::nvls_tree, Protocol::simple});
   }
   return all;
 }
-
-namespace {
-
-double pick(const PhysicsParameters& p, Parameter ll, Protocol protocol) {
-  return p.values[static_cast<std::size_t>(ll) + static_cast<std::size_t>(protocol)];
-}
-
-// Rates of a candidate's fluid phase.
-Seconds transfer_time(const Candidate& c, CollectiveKind kind, Bytes bytes, const GroupShape& shape,
-                      int nics, const PhysicsParameters& p) {
-  const WireBytes wire = wire_bytes(kind, c.algorithm, bytes, shape, nics);
-  const bool nvls = c.algorithm == Algorithm::nvls || c.algorithm == Algorithm::nvls_tree;
-  const Bandwidth port(p[nvls ? Parameter::rate_nvls : Parameter::rate_inside]);
-  const Bandwidth nic(p[Parameter::rate_nic]);
-  Seconds time = std::max(wire.port / port, wire.nic / nic);
-  if (c.algorithm == Algorithm::tree) time = time / p[Parameter::share_tree];
-  if (c.protocol == Protocol::ll128) time = time / p[Parameter::share_ll128];
-  if (c.protocol == Protocol::ll) {  // half of LL's words are flags, and its total has a ceiling
-    const Bytes volume = bytes * bus_factor(kind, shape.ranks);
-    time = std::max(time * 2, volume / Bandwidth(p[Parameter::ceiling_ll]));
-  }
-  return time;
-}
-
-}  // namespace
 
 PhysicsTime candidate_time(const Candidate& c, CollectiveKind kind, Bytes bytes,
                            const GroupShape& shape, const Hardware& hardware,
                            const PhysicsParameters& p) {
   if (shape.ranks < 2) return {c, Seconds(0), Seconds(0)};
-  const int nics = shape.nics_per_node > 0 ? shape.nics_per_node : hardware.nics_per_node;
+  const int nics = nics_used(shape, hardware);
   const Hops hops = hops_of(c.algorithm, kind, shape);
-  double inside = pick(p, Parameter::inside_ll, c.protocol);
   double across = pick(p, Parameter::across_ll, c.protocol);
-  double latency = pick(p, Parameter::base_ll, c.protocol);
+  if (c.algorithm == Algorithm::ring && hops.across > 0) {
+    const double message = bytes.value() / (static_cast<double>(shape.ranks) * nics);
+    across *= 1 + p[Parameter::step_growth] * message / (message + p[Parameter::step_bytes]);
+  }
   if (c.algorithm == Algorithm::tree || c.algorithm == Algorithm::nvls_tree) {
-    across *= p[Parameter::tree_across];
+    across *= p[Parameter::tree_step];
   }
-  if (c.algorithm == Algorithm::nvls || c.algorithm == Algorithm::nvls_tree) {
-    latency = p[Parameter::latency_nvls];
-  }
-  latency += hops.inside * inside + hops.across * across;
+  const double base =
+      is_nvls(c) ? p[Parameter::latency_nvls] : pick(p, Parameter::base_ll, c.protocol);
+  const double latency =
+      base + hops.inside * pick(p, Parameter::inside_ll, c.protocol) + hops.across * across;
   return {c, Seconds(latency), transfer_time(c, kind, bytes, shape, nics, p)};
 }
 
-PhysicsTime physics_time(CollectiveKind kind, Bytes bytes, const GroupShape& shape,
-                         const Hardware& hardware, const PhysicsParameters& parameters) {
-  const auto all = candidates(kind, shape, hardware);
-  PhysicsTime best = candidate_time(all.front(), kind, bytes, shape, hardware, parameters);
-  for (const Candidate& candidate : all) {
-    const PhysicsTime time = candidate_time(candidate, kind, bytes, shape, hardware, parameters);
-    if (time.total() < best.total()) best = time;
+namespace {
+
+// Logarithm of the fitted factor on NCCL's modelled time.
+double choice_bias(const Candidate& c, const PhysicsParameters& p) {
+  double factor = 1;
+  if (c.protocol == Protocol::ll) factor *= p[Parameter::choose_ll];
+  if (c.protocol == Protocol::ll128) factor *= p[Parameter::choose_ll128];
+  if (c.algorithm == Algorithm::tree) factor *= p[Parameter::choose_tree];
+  if (is_nvls(c)) factor *= p[Parameter::choose_nvls];
+  return std::log(factor);
+}
+
+// Sharpness of the choice: candidates whose modelled times differ by 10 % are taken with odds of
+// 7 to 1. NCCL's versions differ by about that much in their constants.
+constexpr double sharpness = 20;
+
+}  // namespace
+
+ChoiceTable choice_table(CollectiveKind kind, Bytes bytes, const GroupShape& shape,
+                         const Hardware& hardware) {
+  ChoiceTable table{candidates(kind, shape, hardware), {}};
+  const NcclGraph graph = expected_graph(shape, hardware.gpu_rate, hardware.nic_rate,
+                                         nics_used(shape, hardware), hardware.system.generation);
+  for (std::size_t i = 0; i < table.candidates.size(); ++i) {
+    const Candidate& c = table.candidates[i];
+    if (c.algorithm == Algorithm::pairwise) {
+      // No table: LL up to 16 KiB for each channel and partner (src/enqueue.cc); continuous here.
+      const double part = bytes.value() / shape.ranks / 16384.0;
+      table.log_time[i] = c.protocol == Protocol::ll ? 0.5 * std::log(part) : 0.0;
+    } else {
+      const Seconds time = tuner_time(c, kind, bytes, shape, graph, hardware.system).total(bytes);
+      table.log_time[i] = std::log(time.value());
+    }
   }
-  return best;
+  return table;
+}
+
+PhysicsTime physics_time(const ChoiceTable& table, CollectiveKind kind, Bytes bytes,
+                         const GroupShape& shape, const Hardware& hardware,
+                         const PhysicsParameters& p) {
+  std::array<double, 8> choice{};
+  double least = HUGE_VAL;
+  for (std::size_t i = 0; i < table.candidates.size(); ++i) {
+    choice[i] = table.log_time[i] + choice_bias(table.candidates[i], p);
+    least = std::min(least, choice[i]);
+  }
+  double weight_sum = 0, log_time = 0, log_share = 0, best = -1;
+  PhysicsTime result;
+  for (std::size_t i = 0; i < table.candidates.size(); ++i) {
+    const double weight = std::exp(-sharpness * (choice[i] - least));
+    if (weight < 1e-3) continue;
+    const Candidate& c = table.candidates[i];
+    const PhysicsTime time = candidate_time(c, kind, bytes, shape, hardware, p);
+    weight_sum += weight;
+    log_time += weight * std::log(time.total().value());
+    log_share += weight * (time.latency / time.total());
+    if (weight > best) {
+      best = weight;
+      result.candidate = c;
+    }
+  }
+  const double total = std::exp(log_time / weight_sum);
+  result.latency = Seconds(total * log_share / weight_sum);
+  result.transfer = Seconds(total) - result.latency;
+  return result;
+}
+
+PhysicsTime physics_time(CollectiveKind kind, Bytes bytes, const GroupShape& shape,
+                         const Hardware& hardware, const PhysicsParameters& p) {
+  return physics_time(choice_table(kind, bytes, shape, hardware), kind, bytes, shape, hardware, p);
 }
 
 }  // namespace amsp

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The physical model of a collective's time (docs/model/20-collectives.md): for each algorithm and
+// The physical model of a collective's time (docs/model/20-collectives.md). For each algorithm and
 // protocol that NCCL could take,
 //
-//   time = base + hops inside x l_in + hops across x l_out      (latency)
-//        + max(NVLink bytes / b_in, NIC bytes / b_nic) / efficiency(protocol)
+//   time = base + hops inside x l_in + hops across x l_out(message)      (latency)
+//        + max(NVLink bytes / b_in, NIC bytes / b_nic) / efficiency      (transfer)
 //
-// with the bytes that the algorithm really puts on the fullest GPU port and the fullest NIC.
+// with the bytes that the algorithm really puts on the fullest GPU port and the fullest NIC. Which
+// of them NCCL takes is decided by NCCL's own model (nccl_tuner.hpp), not by the true minimum.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -14,43 +15,39 @@
 
 #include "base/collective_kind.hpp"
 #include "base/quantity.hpp"
+#include "calibrate/candidate.hpp"
 #include "calibrate/group_shape.hpp"
+#include "calibrate/nccl_tuner.hpp"
 #include "topologies/cluster.hpp"
 
 namespace amsp {
 
-enum class Protocol { ll, ll128, simple };
-enum class Algorithm { ring, tree, nvls, nvls_tree, pat, pairwise };
-std::string_view name_of(Protocol protocol);    // "LL", "LL128", "Simple"
-std::string_view name_of(Algorithm algorithm);  // the registered algorithm of that name
-
-struct Candidate {
-  Algorithm algorithm;
-  Protocol protocol;
-  bool operator==(const Candidate&) const = default;
-};
-
 // The parameters; each is positive and is fitted as its logarithm.
 enum class Parameter : std::size_t {
-  base_ll,  // launch and first hop
+  base_ll,  // launch and synchronisation
   base_ll128,
   base_simple,
   inside_ll,  // one hop over NVLink
   inside_ll128,
   inside_simple,
-  across_ll,  // one hop over the network
+  across_ll,  // one hop over the network, for a small message
   across_ll128,
   across_simple,
-  tree_across,   // a tree's hop over the network relative to a ring's
-  rate_inside,   // one GPU's port
-  rate_nic,      // one NIC
-  ceiling_ll,    // LL: total rate of a collective
-  share_ll128,   // LL128: share of the Simple rate
-  share_tree,    // tree: share of the ring's rate
-  rate_nvls,     // NVLS: one GPU's port
-  latency_nvls,  // NVLS: one operation
-  ramp_bytes,    // bytes per rank and step at which half of the step is start-up
-  plateau,       // how much longer a Simple ring's step takes once its slices are full
+  step_growth,  // how much longer a hop across takes once its messages are large …
+  step_bytes,   // … and the message size at which half of that is reached
+  tree_step,    // a tree's hop over the network relative to a ring's
+  rate_inside,  // one GPU's port
+  rate_nic,     // one NIC
+  ceiling_ll,   // LL: total rate of a collective
+  share_ll128,  // LL128: share of the Simple rate
+  share_tree,   // tree: share of a ring's rate …
+  tree_loss,    // … which falls with (nodes / 2)^-loss
+  rate_nvls,    // NVLS: one GPU's port
+  latency_nvls,
+  choose_ll,  // factor on NCCL's own modelled time of LL candidates when it chooses
+  choose_ll128,
+  choose_tree,
+  choose_nvls,
   count
 };
 constexpr std::size_t parameter_count = static_cast<std::size_t>(Parameter::count);
@@ -58,7 +55,7 @@ std::string_view name_of(Parameter parameter);
 enum class ParameterUnit { seconds, bytes_per_second, bytes, ratio };
 ParameterUnit unit_of(Parameter parameter);
 
-// Values in SI units. Wrapped so that no bare array of doubles crosses a function boundary.
+// Values in SI units, wrapped so that no bare array of doubles crosses a function boundary.
 struct PhysicsParameters {
   std::array<double, parameter_count> values{};
   double& operator[](Parameter p) { return values[static_cast<std::size_t>(p)]; }
@@ -69,12 +66,12 @@ struct PhysicsParameters {
 struct Hardware {
   int nics_per_node = 1;
   int gpus_per_node = 8;
-  bool nvls = false;  // NVLink SHARP: NVSwitch and Hopper or later
-  bool ll128 = true;  // NCCL allows LL128 only over NVLink and PCIe paths without a CPU
+  bool nvls = false;   // NVLink SHARP: NVSwitch and Hopper or later
+  bool ll128 = true;   // NCCL allows LL128 only over NVLink and PCIe paths without a CPU
+  Bandwidth gpu_rate;  // data sheet: one GPU's port, one NIC
+  Bandwidth nic_rate;
+  NcclSystem system;
   int multiprocessors = 0;
-  int channels_inside = 1;  // NCCL's channels in one node, and across
-  int channels_across = 1;
-  int channels_nvls = 16;
 };
 
 Hardware hardware_of(const ClusterSpec& cluster);
@@ -82,6 +79,9 @@ Hardware hardware_of(const ClusterSpec& cluster);
 // NCCL's published constants (src/graph/tuning.cc, 2.30.7) and achieved bandwidths of public logs;
 // used where nothing was measured, and as start values of a fit.
 PhysicsParameters default_parameters(const ClusterSpec& cluster);
+
+// NICs that a group uses in each node.
+int nics_used(const GroupShape& shape, const Hardware& hardware);
 
 // Bytes on the fullest GPU port and the fullest NIC, by closed form.
 struct WireBytes {
@@ -92,20 +92,32 @@ WireBytes wire_bytes(CollectiveKind kind, Algorithm algorithm, Bytes bytes, cons
                      int nics);
 
 struct PhysicsTime {
-  Candidate candidate;
+  Candidate candidate;  // the one that NCCL most probably takes
   Seconds latency;
   Seconds transfer;
   [[nodiscard]] Seconds total() const { return latency + transfer; }
 };
 
-// The candidates that NCCL could take, and their times.
+// The candidates that NCCL could take, and the time of one.
 std::vector<Candidate> candidates(CollectiveKind kind, const GroupShape& shape,
                                   const Hardware& hardware);
 PhysicsTime candidate_time(const Candidate& candidate, CollectiveKind kind, Bytes bytes,
                            const GroupShape& shape, const Hardware& hardware,
                            const PhysicsParameters& parameters);
-// The fastest candidate.
+// NCCL's modelled times of all candidates: they do not depend on fitted parameters.
+struct ChoiceTable {
+  std::vector<Candidate> candidates;
+  std::array<double, 8> log_time{};
+};
+ChoiceTable choice_table(CollectiveKind kind, Bytes bytes, const GroupShape& shape,
+                         const Hardware& hardware);
+
+// The time of NCCL's choice. Near a switch between two candidates the choice is uncertain, and the
+// time passes from one to the other within about 10 % of the size (geometric mean by probability).
 PhysicsTime physics_time(CollectiveKind kind, Bytes bytes, const GroupShape& shape,
                          const Hardware& hardware, const PhysicsParameters& parameters);
+PhysicsTime physics_time(const ChoiceTable& table, CollectiveKind kind, Bytes bytes,
+                         const GroupShape& shape, const Hardware& hardware,
+                         const PhysicsParameters& parameters);
 
 }  // namespace amsp

@@ -9,63 +9,52 @@
 namespace amsp {
 namespace {
 
-enum class Generation { volta, ampere, hopper, blackwell };
-
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
 // NCCL decides by compute capability; a cluster file names the GPU.
-Generation generation_of(std::string_view gpu) {
+GpuGeneration generation_of(std::string_view gpu) {
   for (const auto* name : {"B100", "B200", "B300"}) {
-    if (contains(gpu, name)) return Generation::blackwell;
+    if (contains(gpu, name)) return GpuGeneration::blackwell;
   }
   for (const auto* name : {"H100", "H200", "H800", "H20", "MI300"}) {
-    if (contains(gpu, name)) return Generation::hopper;
+    if (contains(gpu, name)) return GpuGeneration::hopper;
   }
   for (const auto* name : {"V100", "P100", "T4"}) {
-    if (contains(gpu, name)) return Generation::volta;
+    if (contains(gpu, name)) return GpuGeneration::volta;
   }
-  return Generation::ampere;
+  return GpuGeneration::ampere;
 }
 
-// A channel's speed in the search's first hit for NVSwitch nodes (src/graph/search.cc): channels x
-// speed fill 80 % of the GPU's NVLink rate, and connect.cc doubles the channels.
-double channel_speed(Generation generation) {
-  switch (generation) {
-    case Generation::blackwell:
-      return 45e9;
-    case Generation::hopper:
-      return 30e9;
-    default:
-      return 20e9;
-  }
+// Clusters without NICs are one node; the rate then never counts.
+Bandwidth nic_rate(const NodeSpec& node) {
+  return node.nics.empty() ? gigabits_per_second(100) : node.nics.front().rate;
 }
 
 }  // namespace
 
 Hardware hardware_of(const ClusterSpec& cluster) {
   const NodeSpec& node = cluster.node;
-  const Generation generation = generation_of(node.gpu.name);
-  const bool modern = generation == Generation::hopper || generation == Generation::blackwell;
+  const GpuGeneration generation = generation_of(node.gpu.name);
+  const bool modern = generation == GpuGeneration::hopper || generation == GpuGeneration::blackwell;
   Hardware hardware;
   hardware.gpus_per_node = node.gpus;
   hardware.nics_per_node = std::max<int>(1, static_cast<int>(node.nics.size()));
-  hardware.nvls = modern && node.intra.kind == IntraNodeKind::nvswitch &&
-                  contains(node.gpu.name, "MI300") == false;
+  hardware.nvls = modern && node.intra.multicast;
   hardware.ll128 = node.intra.kind != IntraNodeKind::pcie;
   hardware.multiprocessors = node.gpu.multiprocessors;
-  const double fill = 0.8 * node.intra.gpu_rate.value() / channel_speed(generation);
-  hardware.channels_inside = std::clamp(2 * static_cast<int>(std::lround(fill)), 2, 64);
-  hardware.channels_across = std::clamp(2 * hardware.nics_per_node, 2, 64);
-  if (modern && hardware.channels_across < 16) hardware.channels_across *= 2;
-  hardware.channels_nvls = generation == Generation::blackwell ? 24 : 16;
+  hardware.gpu_rate = node.intra.gpu_rate;
+  hardware.nic_rate = nic_rate(node);
+  hardware.system.generation = generation;
+  hardware.system.pcie = node.intra.kind == IntraNodeKind::pcie;
+  hardware.system.amd_cpu = false;
   return hardware;
 }
 
 PhysicsParameters default_parameters(const ClusterSpec& cluster) {
   const NodeSpec& node = cluster.node;
-  const Generation generation = generation_of(node.gpu.name);
+  const GpuGeneration generation = generation_of(node.gpu.name);
   const bool pcie = node.intra.kind == IntraNodeKind::pcie;
   PhysicsParameters p;
   // baseLatencies and hwLatencies, row Ring.
@@ -78,32 +67,38 @@ PhysicsParameters default_parameters(const ClusterSpec& cluster) {
   p[Parameter::across_ll] = 2.7e-6;
   p[Parameter::across_ll128] = 4.0e-6;
   p[Parameter::across_simple] = 14e-6;
-  p[Parameter::tree_across] = 1.85;  // row Tree: 5.0/2.7, 8.5/4.0, 14/14
+  // A Simple ring's step counts 1.4 times once its slices are full (tuning.cc, "plateau").
+  p[Parameter::step_growth] = 0.4;
+  p[Parameter::step_bytes] = 65536;
+  p[Parameter::tree_step] = 1.85;  // row Tree: 5.0/2.7, 8.5/4.0, 14/14
   // Achieved busbw / data sheet: A100 235/300, H100 365/450, B200 680/900 (nccl-tests logs): the
   // cluster's own share of data-sheet rates.
   p[Parameter::rate_inside] = cluster.achievable.intra * node.intra.gpu_rate.value();
   // 12 of 12.5, 24 of 25, 46 to 48 of 50 GB/s (nccl-tests maintainers): 0.96.
-  const Bandwidth nic = node.nics.empty() ? gigabits_per_second(100) : node.nics.front().rate;
-  p[Parameter::rate_nic] = cluster.achievable.nic * nic.value();
+  p[Parameter::rate_nic] = cluster.achievable.nic * nic_rate(node).value();
   // llMaxBws, three nodes and more; AMD hosts for Ampere as in the code.
   constexpr double ceilings[] = {20.4e9, 19e9, 35e9, 70e9};
   p[Parameter::ceiling_ll] = ceilings[static_cast<int>(generation)];
   p[Parameter::share_ll128] = 0.92;
   p[Parameter::share_tree] = 0.92;
+  p[Parameter::tree_loss] = 0.03;  // all but none; Slingshot logs show up to 0.2
   // 480 GB/s busbw of an all_reduce on 8 H100, 840 on 8 B200: x (n+1)/n / (2(n-1)/n) on the port.
   p[Parameter::rate_nvls] = 0.686 * node.intra.gpu_rate.value();
   p[Parameter::latency_nvls] = 25e-6;
-  p[Parameter::ramp_bytes] = 1;
-  p[Parameter::plateau] = 1;
+  p[Parameter::choose_ll] = 1;
+  p[Parameter::choose_ll128] = 1;
+  p[Parameter::choose_tree] = 1;
+  p[Parameter::choose_nvls] = 1;
   return p;
 }
 
 std::string_view name_of(Parameter parameter) {
   constexpr std::array<std::string_view, parameter_count> names{
       "base_ll",       "base_ll128",   "base_simple",  "inside_ll",     "inside_ll128",
-      "inside_simple", "across_ll",    "across_ll128", "across_simple", "tree_across",
-      "rate_inside",   "rate_nic",     "ceiling_ll",   "share_ll128",   "share_tree",
-      "rate_nvls",     "latency_nvls", "ramp_bytes",   "plateau"};
+      "inside_simple", "across_ll",    "across_ll128", "across_simple", "step_growth",
+      "step_bytes",    "tree_step",    "rate_inside",  "rate_nic",      "ceiling_ll",
+      "share_ll128",   "share_tree",   "tree_loss",    "rate_nvls",     "latency_nvls",
+      "choose_ll",     "choose_ll128", "choose_tree",  "choose_nvls"};
   return names[static_cast<std::size_t>(parameter)];
 }
 
@@ -114,16 +109,14 @@ ParameterUnit unit_of(Parameter parameter) {
     case Parameter::ceiling_ll:
     case Parameter::rate_nvls:
       return ParameterUnit::bytes_per_second;
-    case Parameter::tree_across:
-    case Parameter::share_ll128:
-    case Parameter::share_tree:
-    case Parameter::plateau:
-      return ParameterUnit::ratio;
-    case Parameter::ramp_bytes:
+    case Parameter::step_bytes:
       return ParameterUnit::bytes;
     default:
-      return ParameterUnit::seconds;
+      break;
   }
+  return parameter <= Parameter::across_simple || parameter == Parameter::latency_nvls
+             ? ParameterUnit::seconds
+             : ParameterUnit::ratio;
 }
 
 }  // namespace amsp

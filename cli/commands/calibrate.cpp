@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// amsp calibrate: from measurement logs to a calibration; --parse-only shows what was read.
+// amsp calibrate: from measurement logs to a calibration; --parse-only shows what was read,
+// --cross-validate how well the fit predicts what it has not seen.
 #include <cstdio>
 
 #include "base/error.hpp"
+#include "base/file.hpp"
+#include "calibrate/calibrate_files.hpp"
+#include "calibrate/cross_validation.hpp"
+#include "calibrate/fit_report.hpp"
 #include "calibrate/logs/measurement.hpp"
 #include "calibrate/logs/write_runs.hpp"
 #include "cli/command.hpp"
@@ -14,21 +19,40 @@ class CalibrateCommand : public Command {
  public:
   std::string_view name() const override { return "calibrate"; }
   std::string_view description() const override {
-    return "read nccl-tests logs and other measurements";
+    return "fit collective and kernel times to measurement logs";
   }
   std::string_view details() const override {
     return "Accepted logs: text and JSON of nccl-tests and rccl-tests of any age (with launcher "
            "prefixes, INFO lines, quotes), mscclpp-test, CSV, TSV and Markdown tables; see "
-           "docs/formats/logs.md. Sizes are of the whole buffer.";
+           "docs/formats/logs.md. Tables of kernel times: docs/formats/kernels-csv.md. Sizes are "
+           "of "
+           "the whole buffer. All logs of one calibration come from one cluster.";
   }
   void declare(Options& options) override {
     options.positionals("LOG", "measurement logs", logs_);
+    options.option("-o,--output", "FILE", "write the calibration here (default: report only)",
+                   output_);
+    options.option("--cluster", "CLUSTER", "cluster of the logs: name or path (default: as logged)",
+                   cluster_);
+    options.flag("--cross-validate", "predict what was left out: sizes, scales, larger scales",
+                 cross_validate_);
+    options.flag("--residuals", "print the residual of every row", residuals_);
     options.flag("--parse-only", "print what was read and stop", parse_only_);
-    options.choice("--format", "FORMAT", "table, csv or json", format_, {"table", "csv", "json"});
+    options.choice("--format", "FORMAT", "table, csv or json (with --parse-only)", format_,
+                   {"table", "csv", "json"});
   }
   int run() override {
-    if (!parse_only_) throw InputError("calibrate can only read logs so far; add --parse-only");
-    return print_runs();
+    if (parse_only_) return print_runs();
+    const Measurements measurements = read_measurements(logs_, cluster_);
+    if (cross_validate_) return print_validation(measurements);
+    const Calibration calibration = calibrate(measurements);
+    const std::string report = fit_report(calibration, residuals_);
+    std::fwrite(report.data(), 1, report.size(), stdout);
+    if (!output_.empty()) {
+      write_file(output_, to_json(calibration));
+      std::fprintf(stderr, "wrote %s\n", output_.c_str());
+    }
+    return 0;
   }
 
  private:
@@ -50,7 +74,21 @@ class CalibrateCommand : public Command {
     return errors.empty() ? 0 : 2;
   }
 
+  static int print_validation(const Measurements& measurements) {
+    const auto& rows = measurements.observations.rows;
+    if (rows.empty()) throw InputError("nothing to validate: the files hold no collective times");
+    const auto held_out = cross_validate(rows, measurements.cluster,
+                                         {LeftOut::size, LeftOut::scale, LeftOut::scales_above});
+    const std::string text = validation_report(held_out);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return 0;
+  }
+
   std::vector<std::string> logs_;
+  std::string output_;
+  std::string cluster_;
+  bool cross_validate_ = false;
+  bool residuals_ = false;
   bool parse_only_ = false;
   std::string format_ = "table";
 };

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// From measurement files to a calibration.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "calibrate/calibration.hpp"
+#include "calibrate/observations.hpp"
+
+namespace amsp {
+
+// Everything read from the files: logs of collectives, and CSV tables of kernels.
+struct Measurements {
+  std::vector<MeasuredRun> runs;
+  std::vector<KernelTime> kernels;
+  std::vector<CalibrationSource> sources;
+  ClusterSpec cluster;
+  std::string cluster_name;  // shipped name, or empty
+  Observations observations;
+};
+
+// `cluster`: name or path; empty = the cluster that the logs describe. Throws InputError when a
+// file is unreadable or holds nothing that can be used.
+Measurements read_measurements(const std::vector<std::string>& files, const std::string& cluster);
+
+// The fit. Throws InputError when nothing can be fitted.
+Calibration calibrate(const Measurements& measurements);
+
+}  // namespace amsp

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// An algorithm with a protocol: one way in which NCCL can run a collective.
+#pragma once
+#include <string_view>
+
+namespace amsp {
+
+enum class Protocol { ll, ll128, simple };
+enum class Algorithm { ring, tree, nvls, nvls_tree, pairwise };
+std::string_view name_of(Protocol protocol);    // "LL", "LL128", "Simple"
+std::string_view name_of(Algorithm algorithm);  // the registered algorithm of that name
+
+struct Candidate {
+  Algorithm algorithm;
+  Protocol protocol;
+  bool operator==(const Candidate&) const = default;
+};
+
+}  // namespace amsp

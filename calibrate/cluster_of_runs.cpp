@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/file.hpp"
+#include "calibrate/observations.hpp"
+#include "calibrate/physics.hpp"
+#include "topologies/gpu_spec.hpp"
+
+namespace amsp {
+namespace {
+
+GpuType gpu_of(const std::vector<MeasuredRun>& runs) {
+  std::set<std::string> names;
+  for (const MeasuredRun& run : runs) {
+    if (!run.gpu.empty()) names.insert(run.gpu);
+  }
+  if (names.empty()) throw InputError("the logs name no GPU; say which cluster with --cluster");
+  std::set<std::string> types;
+  GpuType type;
+  for (const std::string& name : names) {
+    type = find_gpu_type(name);
+    types.insert(type.spec.name);
+  }
+  if (types.size() > 1) {
+    std::string all;
+    for (const std::string& name : types) all += (all.empty() ? "" : ", ") + name;
+    throw InputError("the logs are of different GPUs (" + all +
+                     "); one calibration describes one cluster");
+  }
+  return type;
+}
+
+int gpus_per_node(const std::vector<MeasuredRun>& runs, std::vector<std::string>& assumptions) {
+  int gpus = 0;
+  for (const MeasuredRun& run : runs) {
+    int here = run.gpus_per_node.value_or(0);
+    if (here == 0 && run.nranks && run.nnodes) here = (*run.nranks + *run.nnodes - 1) / *run.nnodes;
+    gpus = std::max(gpus, here);
+  }
+  if (gpus > 0) return gpus;
+  for (const MeasuredRun& run : runs) gpus = std::max(gpus, run.nranks.value_or(1));
+  gpus = std::min(gpus, 8);
+  assumptions.push_back(
+      fmt::format("the logs do not say how many GPUs a node has: {} taken", gpus));
+  return gpus;
+}
+
+// The slowest standard line rate that covers what the logs reach.
+Bandwidth line_rate(const std::vector<MeasuredRun>& runs, const ClusterSpec& cluster) {
+  Bandwidth most;
+  for (const Observation& row : observations_of(runs, cluster).rows) {
+    if (row.shape.nodes < 2) continue;
+    const int nics = row.shape.nics_per_node > 0 ? row.shape.nics_per_node
+                                                 : static_cast<int>(cluster.node.nics.size());
+    Bytes least = wire_bytes(row.kind, Algorithm::ring, row.bytes, row.shape, nics).nic;
+    for (const Algorithm algorithm : {Algorithm::tree, Algorithm::pairwise}) {
+      const bool pairs = algorithm == Algorithm::pairwise;
+      if (pairs !=
+          (row.kind == CollectiveKind::all_to_all || row.kind == CollectiveKind::send_recv)) {
+        if (pairs || row.kind != CollectiveKind::all_reduce) continue;
+      }
+      const Bytes other = wire_bytes(row.kind, algorithm, row.bytes, row.shape, nics).nic;
+      least = pairs ? other : std::min(least, other);
+    }
+    most = std::max(most, least / row.time);
+  }
+  for (const double gigabits : {10.0, 25.0, 40.0, 50.0, 100.0, 200.0, 400.0, 800.0}) {
+    if (most < gigabits_per_second(gigabits)) return gigabits_per_second(gigabits);
+  }
+  return gigabits_per_second(1600);
+}
+
+// NVLink hop, PCIe hop, switch and NIC: as in the shipped cluster files.
+constexpr Seconds nvlink_hop = microseconds(0.3), pcie_hop = microseconds(0.15);
+constexpr Seconds switch_hop = microseconds(0.13), nic_hop = microseconds(0.3);
+
+NodeSpec node_of(const GpuType& type, int gpus, int nics) {
+  NodeSpec node;
+  node.gpu = type.spec;
+  node.gpus = gpus;
+  node.pcie_rate = type.pcie_rate;
+  node.pcie_latency = pcie_hop;
+  node.intra.latency = nvlink_hop;
+  if (type.nvlinks > 0) {
+    node.intra.kind = IntraNodeKind::nvswitch;
+    node.intra.gpu_rate = type.nvlink_rate * type.nvlinks;
+    node.intra.multicast = gpus >= 8;  // counts from Hopper on
+  } else {
+    node.intra.kind = IntraNodeKind::pcie;
+    node.intra.gpu_rate = type.pcie_rate;
+  }
+  for (int nic = 0; nic < nics; ++nic) {
+    NicSpec spec;
+    spec.name = fmt::format("nic{}", nic);
+    spec.rate = gigabits_per_second(200);
+    for (int gpu = nic * gpus / nics; gpu < (nic + 1) * gpus / nics; ++gpu)
+      spec.gpus.push_back(gpu);
+    if (spec.gpus.empty()) spec.gpus.push_back(nic * gpus / nics);
+    node.nics.push_back(std::move(spec));
+  }
+  return node;
+}
+
+}  // namespace
+
+ClusterSpec cluster_of_runs(const std::vector<MeasuredRun>& runs) {
+  ClusterSpec cluster;
+  const GpuType type = gpu_of(runs);
+  const int gpus = gpus_per_node(runs, cluster.assumptions);
+  int nics = 0, nodes = 1;
+  for (const MeasuredRun& run : runs) {
+    nics = std::max(nics, run.nics_per_node.value_or(0));
+    const int ranks = run.nranks.value_or(1);
+    nodes = std::max(nodes, run.nnodes.value_or((ranks + gpus - 1) / gpus));
+  }
+  if (nics == 0) {
+    nics = gpus;
+    cluster.assumptions.push_back(
+        "the logs do not say how many NICs a node has: one per GPU taken");
+  }
+  cluster.node = node_of(type, gpus, nics);
+  cluster.nodes = nodes;
+  cluster.fabric.kind = nodes > 1 ? FabricKind::single_switch : FabricKind::none;
+  cluster.fabric.hop_latency = switch_hop;
+  cluster.fabric.nic_latency = nic_hop;
+  cluster.name = "from-logs";
+  cluster.description =
+      fmt::format("{} GPUs of type {} a node, as the logs say", gpus, type.spec.name);
+  cluster.sources = {"the measurement logs of this calibration"};
+  if (nodes > 1) {
+    const Bandwidth rate = line_rate(runs, cluster);
+    for (NicSpec& nic : cluster.node.nics) nic.rate = rate;
+    cluster.assumptions.push_back(fmt::format(
+        "line rate of a NIC: the slowest standard rate that covers the measured traffic,"
+        " {:.0f} Gb/s",
+        rate.value() * 8e-9));
+  } else {
+    cluster.node.nics.clear();
+  }
+  cluster.assumptions.push_back("hop latencies as in the shipped cluster files; one ideal switch");
+  // Through the reader, so that what it checks holds and the hash is set.
+  return parse_cluster(JsonValue::parse_text(to_json(cluster), "cluster from logs"));
+}
+
+}  // namespace amsp

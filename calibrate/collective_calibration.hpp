@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fitted model of a cluster's collectives: physics with fitted parameters for every kind, and
+// a smooth correction where measurements are near (docs/model/20-collectives.md).
+#pragma once
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json_value.hpp"
+#include "calibrate/collective_model.hpp"
+#include "calibrate/kriging.hpp"
+#include "calibrate/physics.hpp"
+
+namespace amsp {
+
+// One measured time; `bytes` is the whole buffer.
+struct Observation {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  GroupShape shape;
+  Bytes bytes;
+  Seconds time;
+  std::string source;                         // file
+  std::string place;                          // line
+  std::optional<Algorithm> forced_algorithm;  // not NCCL's own choice
+  std::optional<Protocol> forced_protocol;
+};
+
+// Log-parameters' uncertainty: rows and columns in the order of Parameter.
+using Covariance = std::array<std::array<double, parameter_count>, parameter_count>;
+
+struct KindFit {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  PhysicsParameters parameters;
+  Covariance covariance{};
+  std::vector<Observation> rows;
+  std::vector<double> trust;  // of each row: 1 = believed, small = an outlier
+  double rotation = 0;        // sizes are compared as bytes / ranks^rotation
+  Kriging correction;
+  double spread = 0.05;  // robust deviation of log(measured / physics)
+};
+
+struct CurveValue {
+  Seconds time;
+  double log_deviation = 0;  // standard deviation of the logarithm of one measurement
+  PhysicsTime physics;
+  PredictionRange range = PredictionRange::default_model;
+  std::string note;
+};
+
+class CollectiveCalibration {
+ public:
+  Hardware hardware;
+  PhysicsParameters defaults;  // where nothing was measured
+  KindFit system;              // all kinds together; rows empty: serves kinds without rows
+  std::vector<KindFit> kinds;  // measured ones
+
+  [[nodiscard]] CurveValue at(CollectiveKind kind, Bytes bytes, const GroupShape& shape) const;
+  [[nodiscard]] const KindFit* find(CollectiveKind kind) const;
+  // Rates that no measured row and no estimate exceeds.
+  [[nodiscard]] AchievableRates achievable() const;
+
+ private:
+  [[nodiscard]] CurveValue fitted(const KindFit& fit, CollectiveKind kind, Bytes bytes,
+                                  const GroupShape& shape) const;
+};
+
+// Coordinates of the correction: log2 of the size, ranks, NICs and ranks per node; and its domain
+// (inside one node, or across).
+std::vector<double> correction_point(const KindFit& fit, Bytes bytes, const GroupShape& shape,
+                                     const Hardware& hardware);
+inline int correction_domain(const GroupShape& shape) { return shape.nodes > 1 ? 1 : 0; }
+// Rebuilds the correction from the rows, the parameters and a kernel.
+Kriging make_correction(const KindFit& fit, const Kernel3& kernel, const Hardware& hardware);
+std::vector<Kriging::Point> correction_points(const KindFit& fit, const Hardware& hardware);
+
+struct FitOptions {
+  bool correct = true;  // false: physics alone
+};
+CollectiveCalibration fit_collectives(std::vector<Observation> rows, const ClusterSpec& cluster,
+                                      const FitOptions& options = {});
+
+// Small sizes scatter by up to 30 % between runs: they weigh less.
+double size_weight(Bytes bytes);
+
+CollectiveCalibration read_collective_calibration(const JsonValue& json,
+                                                  const ClusterSpec& cluster);
+std::string to_json(const CollectiveCalibration& calibration);
+
+}  // namespace amsp

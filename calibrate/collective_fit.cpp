@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fit: first one set of parameters for all kinds together, with NCCL's constants as the prior;
+// then each kind's own parameters with that set as the prior; then the correction.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "calibrate/collective_calibration.hpp"
+#include "calibrate/least_squares.hpp"
+
+namespace amsp {
+namespace {
+
+std::size_t at(Parameter p) { return static_cast<std::size_t>(p); }
+
+// How far the logarithm of a parameter may lie from NCCL's constant (one standard deviation).
+double system_width(Parameter p) {
+  switch (p) {
+    case Parameter::rate_inside:
+    case Parameter::rate_nic:
+    case Parameter::rate_nvls:
+      return 0.4;
+    case Parameter::share_ll128:
+      return 0.02;
+    case Parameter::share_tree:
+      return 0.4;
+    case Parameter::choose_ll:
+    case Parameter::choose_ll128:
+    case Parameter::choose_tree:
+    case Parameter::choose_nvls:
+      return 0.2;
+    case Parameter::across_ll:
+    case Parameter::across_ll128:
+    case Parameter::across_simple:
+    case Parameter::step_growth:
+      return 1.0;
+    case Parameter::step_bytes:
+    case Parameter::tree_loss:
+      return 1.5;
+    default:
+      return 0.6;
+  }
+}
+
+// … and how far one kind's from the system's.
+double kind_width(Parameter p) {
+  switch (p) {
+    case Parameter::rate_inside:
+    case Parameter::rate_nic:
+    case Parameter::rate_nvls:
+      return 0.2;
+    case Parameter::share_ll128:
+      return 0.01;
+    default:
+      return 0.7 * system_width(p);
+  }
+}
+
+bool is_pairwise(CollectiveKind kind) {
+  return kind == CollectiveKind::all_to_all || kind == CollectiveKind::send_recv ||
+         kind == CollectiveKind::scatter || kind == CollectiveKind::gather;
+}
+
+struct Stage {
+  std::array<double, parameter_count> prior;  // logarithms
+  std::array<double, parameter_count> width;
+};
+
+// Without the candidates that the run was not allowed to take.
+ChoiceTable restricted(ChoiceTable table, const Observation& row) {
+  ChoiceTable left;
+  for (std::size_t i = 0; i < table.candidates.size(); ++i) {
+    const Candidate& c = table.candidates[i];
+    if (row.forced_algorithm && c.algorithm != *row.forced_algorithm) continue;
+    if (row.forced_protocol && c.protocol != *row.forced_protocol) continue;
+    left.log_time[left.candidates.size()] = table.log_time[i];
+    left.candidates.push_back(c);
+  }
+  return left.candidates.empty() ? table : left;
+}
+
+LeastSquaresSolution fit_stage(const std::vector<Observation>& rows, const Stage& stage,
+                               const Hardware& hardware) {
+  LeastSquaresProblem problem;
+  problem.prior.assign(stage.prior.begin(), stage.prior.end());
+  problem.width.assign(stage.width.begin(), stage.width.end());
+  problem.rows = rows.size();
+  std::vector<ChoiceTable> tables;
+  for (const Observation& row : rows) {
+    tables.push_back(restricted(choice_table(row.kind, row.bytes, row.shape, hardware), row));
+  }
+  problem.residuals = [&](std::span<const double> p, std::span<double> r) {
+    PhysicsParameters parameters;
+    for (std::size_t j = 0; j < parameter_count; ++j) parameters.values[j] = std::exp(p[j]);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Observation& row = rows[i];
+      const PhysicsTime time =
+          physics_time(tables[i], row.kind, row.bytes, row.shape, hardware, parameters);
+      r[i] = size_weight(row.bytes) * std::log(row.time / time.total());
+    }
+  };
+  // The choice of candidates makes the cost bumpy: start from several choices.
+  LeastSquaresSolution best;
+  best.cost = HUGE_VAL;
+  const std::pair<double, double> starts[] = {{0, 0}, {-0.15, -0.15}, {0.15, 0.15}, {0, 0.2}};
+  for (const auto& [tree, ll128] : starts) {
+    problem.start = problem.prior;
+    problem.start[at(Parameter::choose_tree)] += tree;
+    problem.start[at(Parameter::choose_ll128)] += ll128;
+    LeastSquaresSolution solution = solve(problem);
+    if (solution.cost < best.cost) best = std::move(solution);
+  }
+  return best;
+}
+
+void take(const LeastSquaresSolution& solution, KindFit& fit) {
+  for (std::size_t j = 0; j < parameter_count; ++j) {
+    fit.parameters.values[j] = std::exp(solution.parameters[j]);
+    for (std::size_t k = 0; k < parameter_count; ++k) {
+      fit.covariance[j][k] = solution.covariance[j][k];
+    }
+  }
+  fit.trust = solution.weights;
+  fit.spread = solution.scale;
+}
+
+void correct(KindFit& fit, const Hardware& hardware) {
+  double best_score = HUGE_VAL;
+  for (const double rotation : {0.0, 1.0}) {
+    KindFit trial = fit;
+    trial.rotation = rotation;
+    const auto points = correction_points(trial, hardware);
+    Kriging correction =
+        fit_kriging(points, {{0.7, 1.5, 3.0, 6.0}, {0.7, 1.5, 3.0, 6.0}, {1.0, 3.0}, {1.0, 3.0}});
+    double score = 0;
+    const auto& left_out = correction.leave_one_out();
+    for (std::size_t i = 0; i < left_out.size(); ++i) {
+      score += fit.trust[i] * size_weight(fit.rows[i].bytes) * std::abs(left_out[i]);
+    }
+    if (score < best_score) {
+      best_score = score;
+      fit.rotation = rotation;
+      fit.correction = std::move(correction);
+    }
+  }
+}
+
+// Several times of one size in one file (out of place, in place, repeated runs) become one row:
+// their geometric mean, or the least where they differ by more than a quarter.
+std::vector<Observation> merged(const std::vector<Observation>& rows) {
+  using Key = std::tuple<int, GroupShape, double, std::string, std::optional<Algorithm>,
+                         std::optional<Protocol>>;
+  std::map<Key, std::vector<Observation>> groups;
+  for (const Observation& row : rows) {
+    groups[{static_cast<int>(row.kind), row.shape, row.bytes.value(), row.source,
+            row.forced_algorithm, row.forced_protocol}]
+        .push_back(row);
+  }
+  std::vector<Observation> all;
+  for (auto& [key, group] : groups) {
+    double least = HUGE_VAL, most = 0, sum = 0;
+    for (const Observation& row : group) {
+      least = std::min(least, row.time.value());
+      most = std::max(most, row.time.value());
+      sum += std::log(row.time.value());
+    }
+    Observation row = group.front();
+    row.time =
+        Seconds(most > 1.25 * least ? least : std::exp(sum / static_cast<double>(group.size())));
+    all.push_back(std::move(row));
+  }
+  return all;
+}
+
+// The correction follows NCCL's own choices only; forced runs have served the parameters.
+void keep_free(std::vector<Observation>& rows, KindFit& fit) {
+  const bool any_free = std::any_of(rows.begin(), rows.end(), [](const Observation& row) {
+    return !row.forced_algorithm && !row.forced_protocol;
+  });
+  std::vector<double> trust;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (any_free && (rows[i].forced_algorithm || rows[i].forced_protocol)) continue;
+    trust.push_back(fit.trust[i]);
+    fit.rows.push_back(std::move(rows[i]));
+  }
+  fit.trust = std::move(trust);
+}
+
+Stage system_stage(const PhysicsParameters& defaults) {
+  Stage stage;
+  for (std::size_t j = 0; j < parameter_count; ++j) {
+    stage.prior[j] = std::log(defaults.values[j]);
+    stage.width[j] = system_width(static_cast<Parameter>(j));
+  }
+  return stage;
+}
+
+Stage kind_stage(const KindFit& system, CollectiveKind kind) {
+  Stage stage;
+  for (std::size_t j = 0; j < parameter_count; ++j) {
+    const auto p = static_cast<Parameter>(j);
+    stage.prior[j] = std::log(system.parameters.values[j]);
+    stage.width[j] = kind_width(p);
+    // Sends between pairs share neither rate nor step time with the rings.
+    if (is_pairwise(kind)) stage.width[j] = system_width(p);
+  }
+  return stage;
+}
+
+}  // namespace
+
+double size_weight(Bytes bytes) {
+  const double mebibytes = bytes.value() / 1048576.0;
+  return mebibytes >= 8 ? 1.0 : mebibytes >= 1 ? 0.6 : 0.3;
+}
+
+CollectiveCalibration fit_collectives(std::vector<Observation> rows, const ClusterSpec& cluster,
+                                      const FitOptions& options) {
+  rows = merged(rows);
+  CollectiveCalibration result;
+  result.hardware = hardware_of(cluster);
+  result.defaults = default_parameters(cluster);
+  std::vector<Observation> shared;
+  for (const Observation& row : rows) {
+    if (!is_pairwise(row.kind)) shared.push_back(row);
+  }
+  if (shared.empty()) shared = rows;
+  take(fit_stage(shared, system_stage(result.defaults), result.hardware), result.system);
+  std::map<CollectiveKind, std::vector<Observation>> by_kind;
+  for (Observation& row : rows) by_kind[row.kind].push_back(std::move(row));
+  for (auto& [kind, of_kind] : by_kind) {
+    KindFit fit;
+    fit.kind = kind;
+    take(fit_stage(of_kind, kind_stage(result.system, kind), result.hardware), fit);
+    keep_free(of_kind, fit);
+    if (fit.rows.empty()) continue;
+    if (options.correct) {
+      correct(fit, result.hardware);
+    } else {
+      fit.correction = make_correction(fit, {{1, 1, 1, 1}, 0.0, fit.spread}, result.hardware);
+    }
+    result.kinds.push_back(std::move(fit));
+  }
+  return result;
+}
+
+}  // namespace amsp

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibrate/cross_validation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+
+namespace amsp {
+namespace {
+
+using Choice = std::function<bool(const Observation&)>;
+
+class Validation {
+ public:
+  Validation(const std::vector<Observation>& rows, const ClusterSpec& cluster)
+      : rows_(rows), cluster_(cluster) {}
+
+  void each_size() {
+    std::set<double> sizes;
+    for (const Observation& row : rows_) sizes.insert(octave(row));
+    if (sizes.size() < 3) return;
+    for (auto size = std::next(sizes.begin()); std::next(size) != sizes.end(); ++size) {
+      hold_out(
+          LeftOut::size, [&](const Observation& row) { return octave(row) == *size; },
+          [&](const Observation& row) { return octave(row) == *size && inner_size(row); });
+    }
+  }
+
+  void each_scale() {
+    for (const int domain : {0, 1}) {
+      std::set<int> scales;
+      for (const Observation& row : rows_) {
+        if (correction_domain(row.shape) == domain) scales.insert(row.shape.ranks);
+      }
+      if (scales.size() < 3) continue;
+      for (auto scale = std::next(scales.begin()); std::next(scale) != scales.end(); ++scale) {
+        hold_out(
+            LeftOut::scale, [&](const Observation& row) { return row.shape.ranks == *scale; },
+            [&](const Observation& row) { return row.shape.ranks == *scale && inner_scale(row); });
+      }
+    }
+  }
+
+  // The fitted scales must include some across nodes: a fit of one node says nothing of a network.
+  void scales_above() {
+    std::set<int> scales;
+    for (const Observation& row : rows_) {
+      if (row.shape.nodes > 1) scales.insert(row.shape.ranks);
+    }
+    for (const int largest : scales) {
+      if (largest == *scales.rbegin()) continue;
+      hold_out(
+          LeftOut::scales_above, [&](const Observation& row) { return row.shape.ranks > largest; },
+          [&](const Observation& row) {
+            return row.shape.ranks > largest && row.shape.ranks <= 4 * largest;
+          },
+          largest);
+    }
+  }
+
+  std::vector<HeldOutRow> take() { return std::move(held_out_); }
+
+ private:
+  // Sizes of one octave stand together (33554400 and 33554432 bytes are one size).
+  static double octave(const Observation& row) {
+    return std::round(std::log2(row.bytes.value()) * 4) / 4;
+  }
+
+  bool inner_size(const Observation& row) const {
+    bool below = false, above = false;
+    for (const Observation& other : rows_) {
+      if (other.kind != row.kind || other.shape != row.shape) continue;
+      below = below || octave(other) < octave(row);
+      above = above || octave(other) > octave(row);
+    }
+    return below && above;
+  }
+
+  bool inner_scale(const Observation& row) const {
+    bool below = false, above = false;
+    for (const Observation& other : rows_) {
+      if (other.kind != row.kind) continue;
+      if (correction_domain(other.shape) != correction_domain(row.shape)) continue;
+      below = below || other.shape.ranks < row.shape.ranks;
+      above = above || other.shape.ranks > row.shape.ranks;
+    }
+    return below && above;
+  }
+
+  void hold_out(LeftOut left_out, const Choice& leave, const Choice& judge, int largest = 0) {
+    std::vector<Observation> kept, judged;
+    for (const Observation& row : rows_) {
+      if (!leave(row)) kept.push_back(row);
+      if (judge(row)) judged.push_back(row);
+    }
+    if (kept.empty() || judged.empty()) return;
+    const CollectiveCalibration fit = fit_collectives(kept, cluster_);
+    for (const Observation& row : judged) {
+      if (fit.find(row.kind) == nullptr) continue;
+      const CurveValue value = fit.at(row.kind, row.bytes, row.shape);
+      HeldOutRow result{row, left_out, 1, std::log(value.time / row.time), false};
+      if (largest > 0) result.scale_ratio = static_cast<double>(row.shape.ranks) / largest;
+      result.covered = std::abs(result.log_error) <= 1.6449 * value.log_deviation;
+      held_out_.push_back(std::move(result));
+    }
+  }
+
+  const std::vector<Observation>& rows_;
+  const ClusterSpec& cluster_;
+  std::vector<HeldOutRow> held_out_;
+};
+
+double quantile(std::vector<double>& values, double share) {
+  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));
+  const auto place =
+      values.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(rank, 1) - 1);
+  std::nth_element(values.begin(), place, values.end());
+  return *place;
+}
+
+}  // namespace
+
+std::string_view name_of(LeftOut left_out) {
+  switch (left_out) {
+    case LeftOut::size:
+      return "each size";
+    case LeftOut::scale:
+      return "each scale";
+    case LeftOut::scales_above:
+      return "scales above";
+  }
+  return "";
+}
+
+std::vector<HeldOutRow> cross_validate(const std::vector<Observation>& rows,
+                                       const ClusterSpec& cluster,
+                                       const std::vector<LeftOut>& what) {
+  Validation validation(rows, cluster);
+  for (const LeftOut left_out : what) {
+    if (left_out == LeftOut::size) validation.each_size();
+    if (left_out == LeftOut::scale) validation.each_scale();
+    if (left_out == LeftOut::scales_above) validation.scales_above();
+  }
+  return validation.take();
+}
+
+ErrorSummary summarise(const std::vector<HeldOutRow>& rows) {
+  ErrorSummary summary;
+  summary.rows = rows.size();
+  if (rows.empty()) return summary;
+  std::vector<double> errors;
+  double covered = 0;
+  for (const HeldOutRow& row : rows) {
+    errors.push_back(std::abs(std::exp(row.log_error) - 1));
+    covered += row.covered ? 1 : 0;
+  }
+  summary.median = quantile(errors, 0.5);
+  summary.p95 = quantile(errors, 0.95);
+  summary.covered = covered / static_cast<double>(rows.size());
+  return summary;
+}
+
+}  // namespace amsp

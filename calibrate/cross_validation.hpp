@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// How well a fit predicts what it has not seen: leaves out each size, each scale, and all scales
+// above a given one, in turn.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "calibrate/collective_calibration.hpp"
+
+namespace amsp {
+
+enum class LeftOut { size, scale, scales_above };
+std::string_view name_of(LeftOut left_out);  // "each size", "each scale", "scales above"
+
+struct HeldOutRow {
+  Observation row;
+  LeftOut left_out = LeftOut::size;
+  double scale_ratio = 1;  // scales_above: ranks / the largest fitted scale
+  double log_error = 0;    // log(predicted / measured)
+  bool covered = false;    // the measured time lies in the 90 % interval
+};
+
+struct ErrorSummary {
+  std::size_t rows = 0;
+  double median = 0;  // of |predicted / measured - 1|
+  double p95 = 0;
+  double covered = 0;  // share of rows inside their 90 % interval
+};
+
+// Sizes and scales at the edge of what was measured (inside a node and across, apart) are not left
+// out singly: predicting them is extrapolation, which "scales above" judges.
+std::vector<HeldOutRow> cross_validate(const std::vector<Observation>& rows,
+                                       const ClusterSpec& cluster,
+                                       const std::vector<LeftOut>& what);
+
+ErrorSummary summarise(const std::vector<HeldOutRow>& rows);
+
+// "large" means from 16 MiB.
+constexpr Bytes large_size = Bytes(16777216.0);
+
+}  // namespace amsp

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibrate/fit_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/units_text.hpp"
+
+namespace amsp {
+namespace {
+
+std::string value_text(Parameter parameter, double value) {
+  switch (unit_of(parameter)) {
+    case ParameterUnit::seconds:
+      return human(Seconds(value));
+    case ParameterUnit::bytes_per_second:
+      return human(Bandwidth(value));
+    case ParameterUnit::bytes:
+      return human(Bytes(value));
+    case ParameterUnit::ratio:
+      break;
+  }
+  return fmt::format("{:.3g}", value);
+}
+
+// Parameters that the rows say something about: their interval is narrower than the prior's.
+void write_parameters(const KindFit& fit, std::string& text) {
+  for (std::size_t j = 0; j < parameter_count; ++j) {
+    const auto parameter = static_cast<Parameter>(j);
+    const double deviation = std::sqrt(std::max(0.0, fit.covariance[j][j]));
+    if (deviation > 0.3) continue;
+    const double value = fit.parameters[parameter];
+    const double factor = std::exp(1.6449 * deviation);
+    text += fmt::format("    {:<14} {:>12}  [{}, {}]\n", name_of(parameter),
+                        value_text(parameter, value), value_text(parameter, value / factor),
+                        value_text(parameter, value * factor));
+  }
+}
+
+std::string row_text(const Observation& row, double residual, double trust) {
+  return fmt::format(
+      "    {:<14} {:>6} ranks {:>4} nodes {:>10} {:>10}  {:+6.1f} %  trust {:.2f}  {} {}\n",
+      name_of(row.kind), row.shape.ranks, row.shape.nodes, human(row.bytes), human(row.time),
+      100 * (std::exp(residual) - 1), trust, row.source, row.place);
+}
+
+// Residual of a row: log(measured / model).
+void write_rows(const CollectiveCalibration& collectives, const KindFit& fit, bool all_rows,
+                std::string& text) {
+  bool first = true;
+  for (std::size_t i = 0; i < fit.rows.size(); ++i) {
+    const Observation& row = fit.rows[i];
+    if (!all_rows && fit.trust[i] > 0.25) continue;
+    const CurveValue value = collectives.at(row.kind, row.bytes, row.shape);
+    if (first)
+      text += all_rows ? "  rows (measured / model):\n" : "  outliers (measured / model):\n";
+    first = false;
+    text += row_text(row, std::log(row.time / value.time), fit.trust[i]);
+  }
+}
+
+std::string quality(const CollectiveCalibration& collectives, const KindFit& fit, bool large) {
+  std::vector<HeldOutRow> rows;
+  for (const Observation& row : fit.rows) {
+    if ((row.bytes >= large_size) != large) continue;
+    HeldOutRow result;
+    result.log_error = std::log(collectives.at(row.kind, row.bytes, row.shape).time / row.time);
+    rows.push_back(std::move(result));
+  }
+  const ErrorSummary summary = summarise(rows);
+  if (summary.rows == 0) return "no rows";
+  return fmt::format("{} rows, error of the fit: median {:.1f} %, p95 {:.1f} %", summary.rows,
+                     100 * summary.median, 100 * summary.p95);
+}
+
+void write_kernels(const KernelCalibration& kernels, std::string& text) {
+  text += fmt::format("kernels on {}\n", kernels.gpu);
+  for (const auto& [kind, surface] : kernels.surfaces) {
+    std::vector<double> errors;
+    for (const double r : surface.correction().leave_one_out()) errors.push_back(std::abs(r));
+    std::sort(errors.begin(), errors.end());
+    text += fmt::format("  {}: {} rows, leave-one-out error: median {:.1f} %, largest {:.1f} %\n",
+                        name_of(kind), errors.size(), 100 * errors[errors.size() / 2],
+                        100 * errors.back());
+  }
+  text += fmt::format("  element-wise: {:.2f} of the memory rate ({})\n", kernels.hbm_share,
+                      kernels.hbm_origin);
+  text += fmt::format("  launch: {} ({})\n", human(kernels.launch), kernels.launch_origin);
+}
+
+}  // namespace
+
+std::string fit_report(const Calibration& calibration, bool all_rows) {
+  std::string text = fmt::format("cluster: {}\n", calibration.made_on().name);
+  if (calibration.own_cluster) {
+    for (const std::string& assumption : calibration.own_cluster->assumptions) {
+      text += "  assumed: " + assumption + "\n";
+    }
+  }
+  for (const CalibrationSource& source : calibration.sources) {
+    text += fmt::format("source: {} ({}, {} rows)\n", source.file, source.note, source.rows_used);
+  }
+  for (const RefusedRow& row : calibration.refused) {
+    text += fmt::format("refused: {}: {}: {}\n", row.file, row.place, row.reason);
+  }
+  if (calibration.collectives) {
+    for (const KindFit& fit : calibration.collectives->kinds) {
+      text += fmt::format("{}\n  from 16 MiB: {}\n  below:       {}\n", name_of(fit.kind),
+                          quality(*calibration.collectives, fit, true),
+                          quality(*calibration.collectives, fit, false));
+      text += "  parameters (90 % interval):\n";
+      write_parameters(fit, text);
+      write_rows(*calibration.collectives, fit, all_rows, text);
+    }
+  }
+  if (calibration.kernels) write_kernels(*calibration.kernels, text);
+  return text;
+}
+
+std::string validation_report(const std::vector<HeldOutRow>& held_out) {
+  std::map<std::string, std::vector<HeldOutRow>> groups;
+  for (const HeldOutRow& row : held_out) {
+    std::string what(name_of(row.left_out));
+    if (row.left_out == LeftOut::scales_above) {
+      what = row.scale_ratio <= 2 ? "scales above, to 2x" : "scales above, 2x to 4x";
+    }
+    const std::string size = row.row.bytes >= large_size ? "from 16 MiB" : "below 16 MiB";
+    groups[size + "|" + what + "|all kinds"].push_back(row);
+    groups[size + "|" + what + "|" + std::string(name_of(row.row.kind))].push_back(row);
+  }
+  std::string text = fmt::format("{:<13} {:<23} {:<15} {:>6} {:>8} {:>8} {:>9}\n", "sizes",
+                                 "left out", "collective", "rows", "median", "p95", "in 90 %");
+  for (const auto& [key, rows] : groups) {
+    const auto first = key.find('|');
+    const auto second = key.find('|', first + 1);
+    const ErrorSummary summary = summarise(rows);
+    text += fmt::format("{:<13} {:<23} {:<15} {:>6} {:>6.1f} % {:>6.1f} % {:>7.0f} %\n",
+                        key.substr(0, first), key.substr(first + 1, second - first - 1),
+                        key.substr(second + 1), summary.rows, 100 * summary.median,
+                        100 * summary.p95, 100 * summary.covered);
+  }
+  return text;
+}
+
+}  // namespace amsp

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// amsp collective: how long one collective takes, and where the time goes; or, given logs, what
+// was measured beside what the model says.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "base/units_text.hpp"
+#include "calibrate/calibrate_files.hpp"
+#include "calibrate/observations.hpp"
+#include "cli/command.hpp"
+#include "report/collective_figure.hpp"
+#include "report/collective_text.hpp"
+
+namespace amsp {
+namespace {
+
+class CollectiveCommand : public Command {
+ public:
+  std::string_view name() const override { return "collective"; }
+  std::string_view description() const override {
+    return "predict the time of one collective, or compare logs with the model";
+  }
+  std::string_view details() const override {
+    return "--bytes is the whole buffer, as nccl-tests' size column means it (all_gather and "
+           "reduce_scatter: all ranks' parts together). The cluster defaults to the one that the "
+           "calibration was made on; without a calibration the default model answers, and says "
+           "so.\n"
+           "With LOG files: measured points, the model's line and its 90 % band, and residuals, as "
+           "one SVG figure.";
+  }
+  void declare(Options& options) override {
+    options.optional_positionals("LOG", "measurement logs to compare with the model", logs_);
+    options.option("--kind", "KIND", "all_reduce, all_gather, reduce_scatter, broadcast …", kind_);
+    options.option("--bytes", "SIZE", "size of the whole buffer, for example 256MiB", bytes_);
+    options.integer("--gpus", "N", "ranks of the group", gpus_, 1, 1 << 24);
+    options.integer("--gpus-per-node", "R", "ranks on each node (default: fill nodes)", per_node_,
+                    1, 1 << 16);
+    options.option("--dtype", "DTYPE", "element type", dtype_);
+    options.option("--cluster", "CLUSTER", "name or path", cluster_);
+    options.option("--calibration", "FILE", "name or path", calibration_);
+    options.choice("--format", "FORMAT", "table or json", format_, {"table", "json"});
+    options.option("-o,--output", "FILE", "with LOG: the SVG figure", output_);
+  }
+  int run() override {
+    const ClusterSpec cluster = cluster_of();
+    const auto model = load_collective_model(calibration_, cluster);
+    if (!logs_.empty()) return compare(*model, cluster);
+    if (kind_.empty() || bytes_.empty() || !gpus_) {
+      throw InputError("give --kind, --bytes and --gpus, or logs to compare with the model");
+    }
+    CollectiveQuestion question;
+    question.kind = parse_collective_kind(kind_, {"command line", "--kind"});
+    question.bytes = parse_bytes(bytes_, {"command line", "--bytes"});
+    if (!(question.bytes > Bytes(0))) throw InputError("--bytes must be above zero");
+    question.shape = shape_of(cluster);
+    const CollectiveEstimate estimate =
+        model->estimate(question.kind, question.bytes,
+                        parse_dtype(dtype_, {"command line", "--dtype"}), question.shape);
+    fmt::print("{}", format_ == "json" ? collective_json(question, cluster, estimate)
+                                       : collective_table(question, cluster, estimate));
+    return 0;
+  }
+
+ private:
+  ClusterSpec cluster_of() const {
+    if (!cluster_.empty()) return load_cluster(cluster_);
+    if (calibration_.empty()) {
+      throw InputError("give --cluster, --calibration or both");
+    }
+    return load_calibration(resolve_data("calibration", "calibrate/data", calibration_)).made_on();
+  }
+
+  GroupShape shape_of(const ClusterSpec& cluster) const {
+    const int per_node = static_cast<int>(per_node_.value_or(0));
+    if (per_node > cluster.node.gpus) {
+      throw InputError(fmt::format("--gpus-per-node is {}, but a node of {} has {} GPUs", per_node,
+                                   cluster.name, cluster.node.gpus));
+    }
+    const int ranks = static_cast<int>(*gpus_);
+    const GroupShape shape = shape_on(cluster, ranks, per_node);
+    if (ranks % shape.ranks_per_node != 0) {
+      throw InputError(
+          fmt::format("{} GPUs do not fill nodes of {} GPUs", ranks, shape.ranks_per_node));
+    }
+    if (shape.nodes > 1 && cluster.node.nics.empty()) {
+      throw InputError(
+          fmt::format("{} is one node of {} GPUs without NICs", cluster.name, cluster.node.gpus));
+    }
+    return shape;
+  }
+
+  int compare(const CollectiveModel& model, const ClusterSpec& cluster) const {
+    if (output_.empty()) throw InputError("give -o FILE.svg for the figure");
+    std::vector<MeasuredRun> runs;
+    for (const std::string& log : logs_) {
+      for (MeasuredRun& run : read_logs(log)) runs.push_back(std::move(run));
+    }
+    const Observations observations = observations_of(runs, cluster);
+    for (const RefusedRow& row : observations.refused) {
+      fmt::print(stderr, "refused: {}: {}: {}\n", row.file, row.place, row.reason);
+    }
+    if (observations.rows.empty()) throw InputError("the logs hold no time that can be compared");
+    fmt::print("{}", comparison_table(observations.rows, model));
+    if (const auto svg = comparison_figure(observations.rows, model)) write_file(output_, *svg);
+    return 0;
+  }
+
+  std::vector<std::string> logs_;
+  std::string kind_, bytes_, cluster_, calibration_, output_;
+  std::string dtype_ = "bf16";
+  std::string format_ = "table";
+  std::optional<long long> gpus_, per_node_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> command_collective() { return std::make_unique<CollectiveCommand>(); }
+
+}  // namespace amsp

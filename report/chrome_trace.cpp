@@ -57,6 +57,7 @@ class TraceWriter {
   void add_names();
   void add_operation(const OpRecord& record);
   void add_arrows(const OpRecord& record);
+  void add_skipped();
   void add_memory();
   void add_links();
   void add_link_load(const std::string& name, int tid, const std::vector<LinkSpan>& spans);
@@ -202,6 +203,28 @@ void TraceWriter::add_arrows(const OpRecord& record) {
   }
 }
 
+// One slice for all repetitions that were not replayed because they look like the one before.
+void TraceWriter::add_skipped() {
+  const Seconds end = input_.result.period_start + input_.result.step_time;
+  for (const SkippedRepetitions& skipped : input_.result.skipped) {
+    if (skipped.from < input_.result.period_start || skipped.from >= end) continue;
+    const double start = time(skipped.from + skipped.period);
+    const std::string& block = schedule_.blocks[static_cast<std::size_t>(skipped.block)].name;
+    for (const auto& [rank, pid] : process_) {
+      name_thread(pid, 0, "repetitions");
+      events_.add(start,
+                  {{"ph", "X"},
+                   {"pid", pid},
+                   {"tid", 0},
+                   {"ts", start},
+                   {"dur", microseconds_of(skipped.period * static_cast<double>(skipped.count))},
+                   {"name", fmt::format("{} more times {}, alike", skipped.count, block)},
+                   {"cat", "repetitions"},
+                   {"args", {{"period_us", microseconds_of(skipped.period)}}}});
+    }
+  }
+}
+
 void TraceWriter::add_memory() {
   if (input_.result.rank_classes.empty()) return;
   const int pid = process_.at(input_.result.rank_classes.front().representative);
@@ -273,6 +296,7 @@ std::string TraceWriter::text() {
     add_operation(record);
     add_arrows(record);
   }
+  add_skipped();
   add_memory();
   add_links();
   Json links = Json::array();

@@ -31,13 +31,31 @@ const Data = (() => {
       Object.entries(exposed).filter(([kind, time]) => kind !== 'total' && time > 0));
     return {
       ...json, folder, exposed, byCollective,
-      strategyName: strategyName(json.strategy), meshes: meshes(json.strategy),
+      strategyName: strategyName(json.strategy), meshes: json.meshes || meshes(json.strategy),
       interval: interval(json), reference: json.reference || {},
     };
   }
 
-  const runs = withContent((content) => Array.isArray(content.runs) || 'tgs' in content)
-    .flatMap((file) => (file.content.runs || [file.content]).map((run) => toRun(run, file.folder)));
+  // A plan's best candidates, as runs on the plan's number of GPUs.
+  const planned = (plan) => plan.best.map((candidate, i) => ({
+    ...candidate, gpus: plan.gpus, scenario: plan.model, fits: true, rank: i + 1, manifest: plan.manifest,
+    strategy: { ...candidate.strategy, name: `plan ${i + 1}` },
+    meshes: `P ${candidate.parameters}, G ${candidate.gradients}, OS ${candidate.optimizer}`,
+  }));
+  // A reproduction's points; those of an ablation have the overlap that was on.
+  const reproduced = (reproduction) => reproduction.points.map((point) => ({
+    ...point, scenario: point.model, strategy: point.system,
+    reference: point.published_tgs || point.published_mfu ? {
+      tgs: point.published_tgs || undefined, mfu: point.published_mfu || undefined,
+      tgs_error: point.published_tgs ? point.tgs / point.published_tgs - 1 : undefined } : {},
+  }));
+  const runsOf = (content) => {
+    if (Array.isArray(content.best)) return planned(content);
+    if (Array.isArray(content.points) && content.format === 'amsp-reproduction-1') return reproduced(content);
+    return Array.isArray(content.runs) ? content.runs : 'tgs' in content ? [content] : [];
+  };
+  const runs = files.filter((file) => file.content && typeof file.content === 'object')
+    .flatMap((file) => runsOf(file.content).map((run) => toRun(run, file.folder)));
 
   // What is the same for every run says nothing; the rest tells the runs apart.
   const distinct = (keys) => new Set(keys).size;
@@ -47,13 +65,15 @@ const Data = (() => {
   const scenarioTells = varies((run) => run.scenario) && distinct(runs.map(at)) >
     distinct(runs.map((run) => `${run.strategyName} ${run.gpus}`));
   for (const run of runs) {
-    run.series = [scenarioTells ? run.scenario : null, run.strategyName, meshesTell ? run.meshes : null]
-      .filter(Boolean).join(' · ');
+    run.series = [scenarioTells ? run.scenario : null, run.strategyName, meshesTell ? run.meshes : null,
+      run.overlap ? `overlap ${run.overlap}` : null, ...(run.settings || [])].filter(Boolean).join(' · ');
     run.label = varies((other) => other.gpus) ? `${run.series} · ${run.gpus} GPUs` : run.series;
   }
 
   return {
     files, runs,
+    plans: withContent((content) => Array.isArray(content.best)),
+    bands: withContent((content) => Array.isArray(content.bands)),
     traces: withContent((content) => Array.isArray(content.traceEvents)),
     validations: withContent((content) => Array.isArray(content.comparisons)),
     calibrations: withContent((content) => Array.isArray(content.residuals)),

@@ -9,7 +9,7 @@ addEventListener('error', (event) => problems.push(String(event.message)));
 function build() {
   const main = document.getElementById('main');
   const contents = document.getElementById('contents');
-  const sections = [sectionAnswer, sectionScaling, sectionRuns, sectionCommunication, sectionMemory,
+  const sections = [sectionAnswer, sectionScaling, sectionBands, sectionRuns, sectionCommunication, sectionMemory,
     sectionMemoryTimeline, sectionTimeline, sectionLinks, sectionValidation, sectionCalibration, sectionManifest];
   for (const make of sections) {
     const section = make();

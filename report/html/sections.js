@@ -10,6 +10,9 @@ const cost = (run) => run.price_per_gpu_hour ? gpuHours(run) * run.price_per_gpu
 function bestRun() {
   const usable = Data.runs.filter((run) => run.tgs > 0);
   if (!usable.length) return null;
+  // Of a reproduction no run is best: the first system is the paper's own.
+  if (Data.bands.length) return usable.filter((run) => run.strategyName === usable[0].strategyName)
+    .reduce((a, b) => (b.gpus > a.gpus ? b : a));
   const fitting = usable.filter((run) => run.fits !== false);
   const pool = fitting.length ? fitting : usable;
   const gpus = Math.max(...pool.map((run) => run.gpus || 0));
@@ -17,7 +20,12 @@ function bestRun() {
 }
 
 function answerSentence(best) {
-  const rivals = Data.runs.filter((run) => run.gpus === best.gpus);
+  const plan = Data.plans[0] && Data.plans[0].content;
+  if (plan && best.rank)
+    return `Best way to train ${plan.model} on ${plan.gpus} GPUs of ${plan.cluster}: ${best.meshes}` +
+      ` with micro-batches of ${best.micro_batch} and ${best.recompute} recompute` +
+      ` (${plan.candidates} candidates, ${plan.too_large} too large, ${plan.simulated} simulated).`;
+  const rivals = Data.runs.filter((run) => run.gpus === best.gpus && run.scenario === best.scenario);
   const what = `${best.strategyName}${best.meshes ? ` (${best.meshes})` : ''}`;
   const where = best.gpus ? ` on ${best.gpus} GPUs` : '';
   if (best.fits === false) return `Nothing here fits the GPU memory; the fastest would be ${what}${where}.`;
@@ -57,6 +65,8 @@ function sectionAnswer() {
 
 const runColumns = () => [
   { title: 'Strategy', of: (run) => run.series, name: true },
+  { title: 'Micro-batch', of: (run) => run.micro_batch },
+  { title: 'Recompute', of: (run) => run.recompute, name: true },
   { title: 'Meshes', of: (run) => run.meshes || undefined, name: true },
   { title: 'GPUs', of: (run) => run.gpus },
   { title: 'M', of: (run) => run.micro_batches },
@@ -74,6 +84,9 @@ const runColumns = () => [
   { title: 'Published TGS', of: (run) => run.reference.tgs, show: Show.whole },
   { title: 'Error', of: (run) => run.reference.tgs_error, show: Show.signedPercent },
   { title: 'Rests on', of: (run) => run.range, name: true },
+  { title: 'Source', of: (run) => run.source, name: true },
+  { title: 'Refused', of: (run) => run.refused, name: true },
+  { title: 'Beats the next because', of: (run) => run.reason || undefined, name: true },
 ];
 
 function sectionRuns() {
@@ -93,7 +106,7 @@ function sectionRuns() {
 
 function seriesOfRuns() {
   const series = new Map();
-  for (const run of Data.runs.filter((one) => one.tgs > 0 && one.gpus > 0)) {
+  for (const run of Data.runs.filter((one) => one.tgs > 0 && one.gpus > 0 && !one.overlap)) {
     if (!series.has(run.series)) series.set(run.series, []);
     series.get(run.series).push(run);
   }

@@ -3,7 +3,7 @@
 'use strict';
 
 const kCategoryOrder = ['forward', 'backward', 'optimizer', 'update', 'all_gather', 'reduce_scatter',
-  'all_reduce', 'broadcast', 'reduce', 'all_to_all', 'send_recv', 'link', 'other'];
+  'all_reduce', 'broadcast', 'reduce', 'all_to_all', 'send_recv', 'link', 'repetitions', 'other'];
 
 // Communication by its kind, computation by its phase.
 function categoryOf(event) {

@@ -73,6 +73,19 @@ function sectionLinks() {
   return nodes.length ? { id: 'links', title: 'Links', nodes } : null;
 }
 
+function sectionBands() {
+  const bands = Data.bands.flatMap((file) => file.content.bands);
+  if (!bands.length) return null;
+  return { id: 'bands', title: 'Stated error bands', nodes: [makeTable('Stated error bands', [
+    { title: 'Band', of: (band) => band.name, name: true },
+    { title: 'Measure', of: (band) => band.measure, name: true },
+    { title: 'Points', of: (band) => band.points },
+    { title: 'Reached', of: (band) => band.reached, show: Show.number },
+    { title: 'Limit', of: (band) => band.limit, show: Show.number },
+    { title: 'Holds', of: (band) => (band.holds ? 'yes' : 'no'), name: true, mark: (band) => (band.holds ? 'good' : 'bad') }],
+  bands)] };
+}
+
 function sectionValidation() {
   const rows = Data.validations.flatMap((file) => file.content.comparisons);
   if (!rows.length) return null;

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/run_trace.hpp"
+
+#include "report/chrome_trace.hpp"
+#include "report/link_timeline.hpp"
+
+namespace amsp {
+
+std::string run_trace(const Scenario& scenario, const RunResult& run) {
+  const Machine machine(scenario.cluster, scenario.calibration, run.gpus);
+  const ReplayInput input{run.schedule,
+                          machine.network(),
+                          machine.collectives(),
+                          machine.compute(),
+                          {},
+                          scenario.perturbations,
+                          {},
+                          {}};
+  return chrome_trace({run.schedule,
+                       run.replay,
+                       run.memory,
+                       &machine.network(),
+                       {},
+                       link_timeline(input, run.replay)});
+}
+
+}  // namespace amsp

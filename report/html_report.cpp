@@ -80,10 +80,15 @@ std::string embedded(const std::vector<ReportFile>& files) {
 std::vector<ReportFile> read_report_files(const std::vector<fs::path>& folders) {
   std::vector<ReportFile> files;
   for (const fs::path& folder : folders) {
+    if (fs::is_regular_file(folder)) {
+      files.push_back({folder.parent_path().filename().string(), folder.filename().string(),
+                       read_file(folder)});
+      continue;
+    }
     if (!fs::is_directory(folder))
       throw InputError({folder.string(), ""},
-                       "is no folder; give one that simulate, sweep, plan, reproduce or validate "
-                       "wrote with -o");
+                       "is neither a folder nor a file; give what simulate, sweep, plan, reproduce "
+                       "or validate wrote with -o");
     std::vector<fs::path> found;
     for (const auto& entry : fs::directory_iterator(folder))
       if (entry.is_regular_file() && entry.path().extension() == ".json")

@@ -15,8 +15,8 @@ struct ReportFile {
   std::string text;
 };
 
-// All *.json files of the folders, sorted by name. Throws InputError when a folder is missing or
-// holds no JSON file.
+// All *.json files of the folders, sorted by name; a file is taken as it is. Throws InputError when
+// one is missing or a folder holds no JSON file.
 std::vector<ReportFile> read_report_files(const std::vector<std::filesystem::path>& folders);
 
 // Throws InputError when a text is not JSON, or when Chart.js or the page's own files are missing

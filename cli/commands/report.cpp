@@ -18,7 +18,7 @@ class ReportCommand : public Command {
     return "Example: amsp simulate paper-7b-amsp -o out && amsp report out -o report.html";
   }
   void declare(Options& options) override {
-    options.positionals("DIR", "folders written by simulate, sweep, plan, reproduce or validate -o",
+    options.positionals("DIR", "what simulate, sweep, plan, reproduce or validate wrote with -o",
                         folders_);
     options.option("-o,--output", "FILE", "the page", output_);
     options.option("--title", "TEXT", "its title", title_);

@@ -151,7 +151,8 @@ TEST_CASE("the page is one file that loads nothing and cannot be broken by its d
 TEST_CASE("what is no result is refused by name") {
   CHECK_THROWS_WITH(html_report("x", {{"out", "results.json", "{"}}),
                     Catch::Contains("out/results.json") && Catch::Contains("not JSON"));
-  CHECK_THROWS_WITH(read_report_files({"/nonexistent"}), Catch::Contains("is no folder"));
+  CHECK_THROWS_WITH(read_report_files({"/nonexistent"}),
+                    Catch::Contains("is neither a folder nor a file"));
   setenv("AMSP_CHARTJS", "/nonexistent/chart.js", 1);
   CHECK_THROWS_WITH(html_report("x", {}), Catch::Contains("/nonexistent/chart.js"));
   unsetenv("AMSP_CHARTJS");

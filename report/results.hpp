@@ -31,7 +31,8 @@ std::string results_csv(const std::vector<ReportedRun>& runs);
 // For people: a row per run, with the published value and the error where there is one.
 std::string results_table(const std::vector<ReportedRun>& runs);
 
-// results.json, results.csv, trace.json (the step of the largest run) and curve.svg in a folder.
-void write_results(const std::vector<ReportedRun>& runs, const std::string& directory);
+// results.json, results.csv, curve.svg and, when there is a trace, trace.json in a folder.
+void write_results(const std::vector<ReportedRun>& runs, const std::string& trace,
+                   const std::string& directory);
 
 }  // namespace amsp

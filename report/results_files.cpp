@@ -37,10 +37,12 @@ Plot scaling_plot(const std::vector<ReportedRun>& runs) {
 
 }  // namespace
 
-void write_results(const std::vector<ReportedRun>& runs, const std::string& directory) {
+void write_results(const std::vector<ReportedRun>& runs, const std::string& trace,
+                   const std::string& directory) {
   const std::filesystem::path folder(directory);
   write_file(folder / "results.json", results_json(runs));
   write_file(folder / "results.csv", results_csv(runs));
+  if (!trace.empty()) write_file(folder / "trace.json", trace);
   if (const auto svg = svg_curve(scaling_plot(runs))) write_file(folder / "curve.svg", *svg);
 }
 

@@ -67,7 +67,11 @@ RunResult Machine::simulate(const ModelShape& model, const Training& training,
 }
 
 RunResult run_scenario(const Scenario& scenario, int gpus, const ReplayOptions& options) {
-  const Machine machine(scenario.cluster, scenario.calibration, gpus);
+  return run_scenario(scenario, Machine(scenario.cluster, scenario.calibration, gpus), options);
+}
+
+RunResult run_scenario(const Scenario& scenario, const Machine& machine,
+                       const ReplayOptions& options) {
   const Strategy strategy = parse_strategy(scenario.strategy, machine.data_parallel());
   RunResult result = machine.simulate(scenario.model, scenario.training, strategy,
                                       scenario.perturbations, options);

@@ -59,6 +59,9 @@ class Machine {
 };
 
 RunResult run_scenario(const Scenario& scenario, int gpus, const ReplayOptions& options);
+// The same on a machine that is at hand.
+RunResult run_scenario(const Scenario& scenario, const Machine& machine,
+                       const ReplayOptions& options);
 
 // JSON of what determines a result: program version, hashes of the inputs, options.
 std::string manifest_of(const Scenario& scenario, const ReplayOptions& options);

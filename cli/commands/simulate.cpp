@@ -4,9 +4,11 @@
 #include <optional>
 
 #include "base/file.hpp"
+#include "base/progress.hpp"
 #include "cli/command.hpp"
 #include "cli/replay_options.hpp"
 #include "report/results.hpp"
+#include "report/run_trace.hpp"
 
 namespace amsp {
 namespace {
@@ -38,11 +40,16 @@ class SimulateCommand : public Command {
     std::vector<int> sizes = scenario.gpus;
     if (gpus_) sizes = {static_cast<int>(*gpus_)};
     std::vector<ReportedRun> runs;
-    for (const int gpus : sizes)
+    std::string trace;
+    Progress progress("simulate", static_cast<std::int64_t>(sizes.size()));
+    for (const int gpus : sizes) {
       runs.push_back(
           {run_scenario(scenario, gpus, options), compare_with_reference(scenario, gpus)});
+      if (!directory_.empty() && gpus == sizes.back()) trace = run_trace(scenario, runs.back().run);
+      progress.advance();
+    }
     print(runs);
-    if (!directory_.empty()) write_results(runs, directory_);
+    if (!directory_.empty()) write_results(runs, trace, directory_);
     return 0;
   }
 

@@ -49,6 +49,7 @@ void write_file(const fs::path& file, std::string_view content) {
     return write_all(file, content);
   if (fs::is_directory(file, error))
     throw InputError({file.string(), ""}, "is a folder, cannot be written as a file");
+  error.clear();  // the queries above report a missing file
   if (file.has_parent_path()) fs::create_directories(file.parent_path(), error);
   if (error)
     throw InputError({file.parent_path().string(), ""}, "cannot be made: " + error.message());

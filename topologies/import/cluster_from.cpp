@@ -137,19 +137,23 @@ class Builder {
       }
     const int most = *std::max_element(total.begin(), total.end());
     // A cut matrix: the links that two GPUs lack may lie between them.
-    for (const auto& [a, b] : unknown) {
-      const int missing = std::min(most - total[static_cast<std::size_t>(a)],
-                                   most - total[static_cast<std::size_t>(b)]);
-      const bool only =
-          std::count_if(unknown.begin(), unknown.end(), [&](const auto& pair) {
-            return pair.first == a || pair.second == a || pair.first == b || pair.second == b;
-          }) == 1;
-      if (missing > 0 && only) node().intra.mesh_links[{a, b}] = missing;
-      assume(fmt::format("GPU{}-GPU{} is not in the file; taken to be {}", a, b,
-                         missing > 0 && only
-                             ? fmt::format("NV{}, so that both have {} NVLinks", missing, most)
-                             : "without NVLink"));
+    for (const std::pair<int, int>& pair : unknown) {
+      const int missing = most - std::max(total[static_cast<std::size_t>(pair.first)],
+                                          total[static_cast<std::size_t>(pair.second)]);
+      const bool fill = missing > 0 && is_only_gap_of_both(pair, unknown);
+      if (fill) node().intra.mesh_links[pair] = missing;
+      assume(fmt::format("GPU{}-GPU{} is not in the file; taken to be {}", pair.first, pair.second,
+                         fill ? fmt::format("NV{}, so that both have {} NVLinks", missing, most)
+                              : "without NVLink"));
     }
+  }
+
+  static bool is_only_gap_of_both(const std::pair<int, int>& pair,
+                                  const std::vector<std::pair<int, int>>& gaps) {
+    return std::count_if(gaps.begin(), gaps.end(), [&pair](const std::pair<int, int>& other) {
+             return other.first == pair.first || other.second == pair.first ||
+                    other.first == pair.second || other.second == pair.second;
+           }) == 1;
   }
 
   void add_pcie() {

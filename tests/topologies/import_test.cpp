@@ -89,6 +89,20 @@ TEST_CASE("a matrix is read in every dress") {
   SECTION("wrapped by a narrow terminal") {
     check_matrix(parse_topo_matrix(replaced(kMatrix, "SYS\tSYS\tPIX", "SYS\n\tSYS\tPIX"), "m"));
   }
+  SECTION("as a JSON string") {
+    Imported imported;
+    read_topology_text(
+        "{\"topo\": \"" + replaced(replaced(kMatrix, "\t", "\\t"), "\n", "\\n") + "\"}", "m",
+        imported);
+    check_matrix(*imported.machine);
+  }
+  SECTION("with a NIC whose name has no digit") {
+    const MachineFacts facts = parse_topo_matrix(
+        replaced(replaced(kMatrix, "NIC1\tCPU", "storage\tCPU"), "NIC1\tSYS", "storage\tSYS"), "m");
+    CHECK(facts.nics[1].label == "storage");
+    CHECK(facts.gpu_nic[3][1] == PathKind::pxb);
+    CHECK(facts.gpus[2].numa == "1");
+  }
   SECTION("without the NICs' rows") {
     const std::size_t nic = kMatrix.find("NIC0\tPIX");
     const std::size_t legend = kMatrix.find("\nLegend");

@@ -23,6 +23,23 @@ bool has_element(std::string_view text, std::string_view name) {
   return false;
 }
 
+// Text that was kept as a JSON or shell string: "\\n" and "\\t" for line ends and tabs. Empty when
+// it was not.
+std::string without_escapes(std::string_view text) {
+  if (text.find("\\n") == std::string_view::npos ||
+      (text.find("GPU0\\t") == std::string_view::npos &&
+       text.find("\\nGPU0") == std::string_view::npos))
+    return "";
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char next = i + 1 < text.size() ? text[i + 1] : '\0';
+    const bool escape = text[i] == '\\' && (next == 'n' || next == 't' || next == 'r');
+    plain += !escape ? text[i] : next == 't' ? '\t' : '\n';
+    i += escape ? 1 : 0;
+  }
+  return plain;
+}
+
 bool has_any(std::string_view text, std::initializer_list<std::string_view> names) {
   return std::any_of(names.begin(), names.end(),
                      [&](std::string_view name) { return has_element(text, name); });
@@ -42,7 +59,9 @@ std::string seems(std::string_view text) {
 
 }  // namespace
 
-void read_topology_text(std::string_view text, const std::string& file, Imported& imported) {
+void read_topology_text(std::string_view given, const std::string& file, Imported& imported) {
+  const std::string unescaped = without_escapes(given);
+  const std::string_view text = unescaped.empty() ? given : std::string_view(unescaped);
   bool found = false;
   const auto add = [&](MachineFacts facts) {
     imported.machine = imported.machine ? merged(std::move(*imported.machine), facts) : facts;

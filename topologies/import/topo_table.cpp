@@ -34,6 +34,16 @@ bool is_device_word(std::string_view word) {
          });
 }
 
+// Between a header's first GPU and its tail every name is a column, also one without a digit.
+bool is_column_word(std::string_view word) {
+  return is_device_word(word) ||
+         (std::all_of(word.begin(), word.end(),
+                      [](char c) {
+                        return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-';
+                      }) &&
+          std::isalpha(static_cast<unsigned char>(word[0])) && !is_path_word(word));
+}
+
 bool starts_tail(std::string_view word) {
   return word == "CPU" || word == "NUMA" || word == "GPU" || word.starts_with("CPU_") ||
          word == "Affinity";
@@ -55,17 +65,20 @@ std::size_t header_start(const Words& words) {
 void read_header(const Words& words, std::size_t start, TopoTable& table) {
   std::size_t i = start;
   for (; i < words.size() && !starts_tail(words[i]) && table.columns.size() < kMostDevices; ++i)
-    if (is_device_word(words[i])) table.columns.emplace_back(words[i]);
+    if (is_column_word(words[i])) table.columns.emplace_back(words[i]);
   const std::string rest =
       fmt::format("{}", fmt::join(words.begin() + static_cast<long>(i), words.end(), " "));
   for (const char* name : {"CPU Affinity", "NUMA Affinity", "GPU NUMA ID"})
     if (rest.find(name) != std::string::npos) table.tail_columns.emplace_back(name);
 }
 
-// The position of a row's label: a device followed by a path word.
-std::size_t label_position(const Words& words) {
+// The position of a row's label: a device or known column, followed by a path word.
+std::size_t label_position(const Words& words, const std::vector<std::string>& columns) {
+  const auto is_label = [&columns](std::string_view word) {
+    return is_device_word(word) || std::find(columns.begin(), columns.end(), word) != columns.end();
+  };
   for (std::size_t i = 0; i + 1 < words.size(); ++i)
-    if (is_device_word(words[i]) && is_path_word(words[i + 1])) return i;
+    if (is_label(words[i]) && is_path_word(words[i + 1])) return i;
   return words.size();
 }
 
@@ -114,7 +127,7 @@ class TableReader {
       read_header(words, start, table_);
       return;
     }
-    const std::size_t label = label_position(words);
+    const std::size_t label = label_position(words, table_.columns);
     if (label < words.size())
       take_row(words, label);
     else if (open_row_ && is_path_word(words[0]))

@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/units_text.hpp"
+#include "sim/repetitions.hpp"
 #include "workloads/generator.hpp"
 
 namespace amsp {
@@ -43,18 +45,26 @@ Machine::Machine(const ClusterSpec& cluster, const std::string& calibration, int
       network_(std::make_unique<Network>(cluster_, collectives_->achievable())) {}
 
 RunResult Machine::simulate(const ModelShape& model, const Training& training,
-                            const Strategy& strategy, const Perturbations& perturbations,
+                            const Strategy& strategy, const PerturbationSpec& perturbations,
                             const ReplayOptions& options) const {
   RunResult result;
   result.gpus = gpus();
   result.micro_batches = micro_batches(training, gpus());
   result.strategy = strategy;
   result.schedule = generate_schedule(model, training, strategy, data_parallel());
-  result.replay = replay(
-      {result.schedule, *network_, *collectives_, *compute_, {}, perturbations, {}, {}}, options);
+  const PerturbedNetwork perturbed = apply(perturbations, *network_, gpus());
+  const ReplayInput input{result.schedule, perturbed.network(),   *collectives_,
+                          *compute_,       perturbed.gpu_of_rank, perturbed.perturbations};
+  result.replay = replay(input, options);
   result.step_time = result.replay.step_time;
-  result.step_time_low = result.step_time * (1 - result.replay.relative_uncertainty);
-  result.step_time_high = result.step_time * (1 + result.replay.relative_uncertainty);
+  Seconds half_width = result.step_time * result.replay.relative_uncertainty;
+  if (perturbations.repetitions > 1) {
+    const RepeatedReplay repeated = replay_repeatedly(input, options, perturbations.repetitions);
+    result.step_time = repeated.mean;
+    half_width = Seconds(std::hypot(half_width.value(), repeated.half_width.value()));
+  }
+  result.step_time_low = result.step_time - half_width;
+  result.step_time_high = result.step_time + half_width;
   const auto tokens = static_cast<double>(training.global_batch * training.sequence_length);
   result.tgs = tokens / gpus() / result.step_time.value();
   result.mfu = result.tgs * model_flops_per_token(model, training.sequence_length).value() /
@@ -80,6 +90,25 @@ RunResult run_scenario(const Scenario& scenario, const Machine& machine,
   return result;
 }
 
+namespace {
+
+nlohmann::ordered_json perturbations_json(const PerturbationSpec& spec) {
+  nlohmann::ordered_json slow = nlohmann::ordered_json::array();
+  for (const Perturbations::SlowGpu& gpu : spec.slow_gpus)
+    slow.push_back({{"gpu", gpu.gpu.index}, {"speed", gpu.speed}});
+  nlohmann::ordered_json degraded = nlohmann::ordered_json::array();
+  for (const PerturbationSpec::Degraded& link : spec.degraded)
+    degraded.push_back({{"name", link.name}, {"factor", link.factor}});
+  return {{"slow_gpus", slow},
+          {"degraded", degraded},
+          {"kernel_jitter", spec.kernel_jitter},
+          {"link_jitter", spec.link_jitter},
+          {"repetitions", spec.repetitions},
+          {"placement", spec.placement.empty() ? "packed" : spec.placement}};
+}
+
+}  // namespace
+
 std::string manifest_of(const Scenario& scenario, const ReplayOptions& options) {
   nlohmann::ordered_json inputs = nlohmann::ordered_json::array();
   for (const InputFile& input : scenario.inputs)
@@ -93,6 +122,7 @@ std::string manifest_of(const Scenario& scenario, const ReplayOptions& options) 
         {"messages", options.messages},
         {"steps", options.steps}}},
       {"seed", scenario.perturbations.seed},
+      {"perturbations", perturbations_json(scenario.perturbations)},
       {"scenario", nlohmann::ordered_json::parse(scenario.canonical)}};
   return manifest.dump();
 }

@@ -47,7 +47,7 @@ class Machine {
   [[nodiscard]] int gpus() const { return gpus_; }
 
   [[nodiscard]] RunResult simulate(const ModelShape& model, const Training& training,
-                                   const Strategy& strategy, const Perturbations& perturbations,
+                                   const Strategy& strategy, const PerturbationSpec& perturbations,
                                    const ReplayOptions& options) const;
 
  private:

@@ -30,23 +30,6 @@ ReferenceKey read_reference(const JsonValue& value) {
   return {value.at("system").as_string(), value.at("model").as_string()};
 }
 
-Perturbations read_perturbations(const JsonValue& value) {
-  value.accept_keys({"slow_gpus", "kernel_jitter", "seed"});
-  Perturbations result;
-  if (const auto slow = value.find("slow_gpus"))
-    for (const JsonValue& item : slow->items()) {
-      item.accept_keys({"gpu", "speed"});
-      result.slow_gpus.push_back(
-          {GpuId(static_cast<std::int32_t>(item.at("gpu").as_integer(0, kMostGpus - 1))),
-           item.at("speed").as_number(1e-3, 1e3)});
-    }
-  if (const auto jitter = value.find("kernel_jitter"))
-    result.kernel_jitter = jitter->as_number(0, 1);
-  if (const auto seed = value.find("seed"))
-    result.seed = static_cast<std::uint64_t>(seed->as_integer(0, INT64_MAX));
-  return result;
-}
-
 // A cluster, model or calibration may be a name, a path, or the object itself.
 ClusterSpec read_cluster(const JsonValue& value) {
   return value.is_object() ? parse_cluster(value) : load_cluster(value.as_string());
@@ -88,7 +71,7 @@ Scenario parse_scenario(const JsonValue& json, std::string_view name) {
   const auto gpus = json.find("gpus");
   scenario.gpus = gpus ? read_gpus(*gpus) : std::vector<int>{scenario.cluster.gpus()};
   if (const auto value = json.find("perturbations"))
-    scenario.perturbations = read_perturbations(*value);
+    scenario.perturbations = parse_perturbations(*value);
   if (const auto value = json.find("reference")) scenario.reference = read_reference(*value);
   scenario.inputs.push_back({"scenario", scenario.name, sha256(scenario.canonical)});
   note_inputs(scenario);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json_value.hpp"
+#include "sim/perturbation_spec.hpp"
 #include "sim/replay.hpp"
 #include "topologies/cluster.hpp"
 #include "workloads/model_shape.hpp"
@@ -38,7 +39,7 @@ struct Scenario {
   JsonValue strategy;       // read once the number of GPUs is known
   std::string calibration;  // name or path; empty: the default model
   std::vector<int> gpus;    // one run each
-  Perturbations perturbations;
+  PerturbationSpec perturbations;
   std::optional<ReferenceKey> reference;
   std::vector<InputFile> inputs;
   std::string canonical;  // the scenario as read, with all --set applied

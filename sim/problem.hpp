@@ -3,6 +3,7 @@
 // folded), with costs and loads already summed over the members of a class.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "base/id.hpp"
@@ -76,6 +77,10 @@ struct Problem {
   std::vector<CollectiveCost> costs;
   std::vector<std::vector<ClassLoad>> loads;
   PredictionRange range = PredictionRange::measured;
+  // Half widths of the estimates' 90 % intervals, as shares of the estimates, weighted by time over
+  // a step of the main job; computation as a whole, collectives by kind.
+  double compute_uncertainty = 0;
+  std::map<CollectiveKind, double> collective_uncertainty;
 };
 
 }  // namespace amsp

@@ -29,17 +29,32 @@ class Builder {
       add_ranks(j);
       add_groups(j);
     }
+    problem_.compute_uncertainty = kernels_.share();
+    for (const auto& [kind, sum] : collectives_)
+      problem_.collective_uncertainty[kind] = sum.share();
     return std::move(problem_);
   }
 
  private:
+  // Sums of estimates and of the half widths of their intervals.
+  struct Spread {
+    double time = 0, half_width = 0;
+    void add(Seconds of, Seconds low, Seconds high, std::int64_t runs) {
+      time += of.value() * static_cast<double>(runs);
+      half_width += (high - low).value() / 2 * static_cast<double>(runs);
+    }
+    [[nodiscard]] double share() const { return time > 0 ? half_width / time : 0; }
+  };
+
   ProblemJob make_job(std::size_t j) {
     const Schedule& schedule = *all_.jobs[j].schedule;
     ProblemJob job{&schedule, Program(schedule), {}};
-    for (const Op& op : schedule.ops) {
+    for (std::size_t o = 0; o < schedule.ops.size(); ++o) {
+      const std::int64_t runs = job.program.runs_per_step(OpId(o));
       Seconds time;
-      for (const Kernel& kernel : op.kernels) {
+      for (const Kernel& kernel : schedule.ops[o].kernels) {
         const KernelEstimate estimate = input_.compute.estimate(kernel);
+        if (j == 0) kernels_.add(estimate.time, estimate.low, estimate.high, runs);
         time += estimate.time;
         problem_.range = std::max(problem_.range, estimate.range);
       }
@@ -154,7 +169,13 @@ class Builder {
       const Op& op = job.schedule->ops[o];
       const bool mine = op.collective && op.collective->communicator == folded.communicator;
       folded.cost_of.push_back(mine ? static_cast<int>(problem_.costs.size()) : -1);
-      if (mine) problem_.costs.push_back(cost(j, op, all_.traffic[j].ops[o][shape], folded));
+      if (!mine) continue;
+      const OpTraffic& traffic = all_.traffic[j].ops[o][shape];
+      problem_.costs.push_back(cost(j, op, traffic, folded));
+      const CollectiveEstimate& estimate = traffic.estimate;
+      if (j == 0)
+        collectives_[op.collective->kind].add(estimate.time, estimate.low, estimate.high,
+                                              problem_.jobs[j].program.runs_per_step(OpId(o)));
     }
   }
 
@@ -231,6 +252,8 @@ class Builder {
   const Unfolded& all_;
   const Partition& partition_;
   Problem problem_;
+  Spread kernels_;
+  std::map<CollectiveKind, Spread> collectives_;
   std::vector<char> representative_;        // by link
   std::map<int, std::map<int, int>> rows_;  // of the current job: pattern, group class
 };

@@ -2,8 +2,10 @@
 #include "sim/replay.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.hpp"
+#include "sim/analysis.hpp"
 #include "sim/engine.hpp"
 #include "sim/link_use.hpp"
 #include "sim/partition.hpp"
@@ -53,6 +55,20 @@ void set_period(const Schedule& schedule, int steps, ReplayResult& result) {
   result.step_time = ends.back() - result.period_start;
 }
 
+// Errors of estimates of one sort are taken as fully correlated, those of different sorts as
+// independent; each counts by the time of the step that it makes up on the slowest rank.
+double uncertainty(const Schedule& schedule, const Problem& problem, const ReplayResult& result) {
+  if (result.step_time <= Seconds{}) return 0;
+  const ExposedCommunication exposed = exposed_communication(schedule, result);
+  const Seconds computing = result.step_time - exposed.total;
+  double squares = std::pow(problem.compute_uncertainty * computing.value(), 2);
+  for (const auto& [kind, share] : problem.collective_uncertainty) {
+    const auto time = exposed.by_collective.find(std::string(name_of(kind)));
+    if (time != exposed.by_collective.end()) squares += std::pow(share * time->second.value(), 2);
+  }
+  return std::sqrt(squares) / result.step_time.value();
+}
+
 ReplayResult run_fluid(const ReplayInput& input, const Problem& problem,
                        const ReplayOptions& options) {
   const std::unique_ptr<Engine> engine = make_fluid_engine(problem);
@@ -90,6 +106,7 @@ ReplayResult replay(const ReplayInput& input, const ReplayOptions& asked) {
   result.links = link_use(problem, result);
   result.link_classes = partition.link_classes;
   result.range = problem.range;
+  result.relative_uncertainty = uncertainty(input.schedule, problem, result);
   result.repeats_folded = !result.skipped.empty();
   return result;
 }

@@ -4,6 +4,7 @@
 
 #include "base/file.hpp"
 #include "cli/command.hpp"
+#include "cli/perturbation_options.hpp"
 #include "cli/replay_options.hpp"
 #include "report/replay_report.hpp"
 #include "scenarios/run.hpp"
@@ -22,18 +23,33 @@ class ReplayCommand : public Command {
                    calibration_);
     options.choice("--format", "FORMAT", "table, json or csv", format_, {"table", "json", "csv"});
     options.option("-o,--output", "DIR", "also write replay.json and trace.json", directory_);
+    options.option("--beside", "SCHEDULE",
+                   "a second job on the same fabric, repeated as long as the first runs", beside_);
     replay_.declare(options);
+    perturbations_.declare(options);
   }
   int run() override {
     if (cluster_.empty()) throw InputError("--cluster is required (amsp list clusters)");
     const Schedule schedule = load_schedule(file_);
     const ClusterSpec cluster = load_cluster(cluster_);
-    const Machine machine(cluster, calibration_ ? *calibration_ : cluster.calibration,
-                          schedule.world);
-    const ReplayResult result = replay(
-        {schedule, machine.network(), machine.collectives(), machine.compute(), {}, {}, {}, {}},
-        replay_.options());
-    const ReplayReport report{schedule, machine.network(), result};
+    std::optional<Schedule> other;
+    if (!beside_.empty()) other = load_schedule(beside_);
+    const int ranks = schedule.world + (other ? other->world : 0);
+    const Machine machine(cluster, calibration_ ? *calibration_ : cluster.calibration, ranks);
+    PerturbationSpec spec;
+    perturbations_.add_to(spec);
+    const PerturbedNetwork perturbed = apply(spec, machine.network(), ranks);
+    ReplayInput input{schedule,          perturbed.network(),   machine.collectives(),
+                      machine.compute(), perturbed.gpu_of_rank, perturbed.perturbations};
+    if (other) {  // the ranks of the second job follow those of the first in the placement
+      if (input.gpu_of_rank.empty())
+        input.gpu_of_rank = make_placement("packed", ranks, machine.cluster(), spec.seed);
+      const auto border = input.gpu_of_rank.begin() + schedule.world;
+      input.background.push_back({*other, {border, input.gpu_of_rank.end()}});
+      input.gpu_of_rank.erase(border, input.gpu_of_rank.end());
+    }
+    const ReplayResult result = replay(input, replay_.options());
+    const ReplayReport report{schedule, perturbed.network(), result};
     const std::string text = format_ == "json"  ? replay_json(report)
                              : format_ == "csv" ? replay_csv(report)
                                                 : replay_table(report);
@@ -43,9 +59,10 @@ class ReplayCommand : public Command {
   }
 
  private:
-  std::string file_, cluster_, format_ = "table", directory_;
+  std::string file_, cluster_, beside_, format_ = "table", directory_;
   std::optional<std::string> calibration_;
   ReplayFlags replay_;
+  PerturbationFlags perturbations_;
 };
 
 }  // namespace

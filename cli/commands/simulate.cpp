@@ -6,6 +6,7 @@
 #include "base/file.hpp"
 #include "base/progress.hpp"
 #include "cli/command.hpp"
+#include "cli/perturbation_options.hpp"
 #include "cli/replay_options.hpp"
 #include "report/results.hpp"
 #include "report/run_trace.hpp"
@@ -33,9 +34,11 @@ class SimulateCommand : public Command {
     options.option("-o,--output", "DIR",
                    "also write results.json, results.csv, trace.json and curve.svg", directory_);
     replay_.declare(options);
+    perturbations_.declare(options);
   }
   int run() override {
-    const Scenario scenario = load_scenario(scenario_, settings_);
+    Scenario scenario = load_scenario(scenario_, settings_);
+    perturbations_.add_to(scenario.perturbations);
     const ReplayOptions options = replay_.options();
     std::vector<int> sizes = scenario.gpus;
     if (gpus_) sizes = {static_cast<int>(*gpus_)};
@@ -67,6 +70,7 @@ class SimulateCommand : public Command {
   std::optional<long long> gpus_;
   std::vector<std::string> settings_;
   ReplayFlags replay_;
+  PerturbationFlags perturbations_;
 };
 
 }  // namespace

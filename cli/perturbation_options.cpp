@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/perturbation_options.hpp"
+
+namespace amsp {
+
+void PerturbationFlags::declare(Options& options) {
+  options.repeated("--slow-gpu", "GPU=SPEED", "a GPU that computes at this share of its speed",
+                   slow_);
+  options.repeated("--degrade", "NAME=FACTOR",
+                   "a link or NIC (node3/mlx5_0) at this share of its capacity", degraded_);
+  options.repeated("--fail", "NAME", "a link or NIC that is down; traffic goes round it", failed_);
+  options.number("--kernel-jitter", "S", "standard deviation of a log-normal factor per kernel",
+                 kernel_jitter_, 0, 1);
+  options.number("--link-jitter", "S", "the same for the wire bytes of each collective",
+                 link_jitter_, 0, 1);
+  options.integer("--seed", "N", "seed of jitter and random placement", seed_, 0, 1LL << 62);
+  options.integer("--repetitions", "N", "replays with jitter; their mean and interval are reported",
+                  repetitions_, 1, 10000);
+  options.option("--placement", "HOW",
+                 "packed, rail, random, or a JSON file with the GPU of each rank", placement_);
+}
+
+void PerturbationFlags::add_to(PerturbationSpec& spec) const {
+  for (const std::string& text : slow_)
+    spec.slow_gpus.push_back(parse_slow_gpu(text, "--slow-gpu"));
+  for (const std::string& text : degraded_)
+    spec.degraded.push_back(parse_degraded(text, "--degrade"));
+  for (const std::string& name : failed_) spec.degraded.push_back({name, 0});
+  if (kernel_jitter_ > 0) spec.kernel_jitter = kernel_jitter_;
+  if (link_jitter_ > 0) spec.link_jitter = link_jitter_;
+  if (seed_) spec.seed = static_cast<std::uint64_t>(*seed_);
+  if (repetitions_) spec.repetitions = static_cast<int>(*repetitions_);
+  if (!placement_.empty()) spec.placement = placement_;
+}
+
+}  // namespace amsp

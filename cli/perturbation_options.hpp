@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flags that break the symmetry of a cluster; added to what a scenario says.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "sim/perturbation_spec.hpp"
+
+namespace amsp {
+
+class PerturbationFlags {
+ public:
+  void declare(Options& options);
+  // Throws InputError for text that is no perturbation.
+  void add_to(PerturbationSpec& spec) const;
+
+ private:
+  std::vector<std::string> slow_, degraded_, failed_;
+  std::string placement_;
+  double kernel_jitter_ = 0, link_jitter_ = 0;
+  std::optional<long long> seed_, repetitions_;
+};
+
+}  // namespace amsp

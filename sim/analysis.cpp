@@ -9,24 +9,19 @@
 namespace amsp {
 namespace {
 
-// A part of the reported step that was replayed, and how often it happened.
-struct Segment {
-  Seconds begin, end;
-  double times;
-};
-
-std::vector<Segment> segments(const ReplayResult& result) {
-  std::vector<Segment> parts;
-  Seconds at = result.period_start;
-  const Seconds end = result.period_start + result.step_time;
+// How often the wait before an op that starts at `start` happened: repetitions that were skipped
+// repeat those of the period before them. The first op of a repetition begins that period and,
+// moved, ends the gap in the records: it counts at the begin, for both.
+double times_of(const ReplayResult& result, Seconds start) {
   for (const SkippedRepetitions& skip : result.skipped) {
-    if (skip.from < at || skip.from >= end) continue;
-    if (skip.from > at) parts.push_back({at, skip.from, 1});
-    parts.push_back({skip.from, skip.from + skip.period, 1.0 + static_cast<double>(skip.count)});
-    at = skip.from + skip.period * (1.0 + static_cast<double>(skip.count));
+    const auto count = static_cast<double>(skip.count);
+    const Seconds near = skip.period * 1e-9;
+    const Seconds resumed = skip.from + skip.period * (1 + count);
+    if (start >= resumed - near && start <= resumed + near) return 0;
+    if (start >= skip.from - near && start <= skip.from + near) return count + 2;
+    if (start > skip.from && start < skip.from + skip.period) return count + 1;
   }
-  if (end > at) parts.push_back({at, end, 1});
-  return parts;
+  return 1;
 }
 
 bool on_compute_stream(const Schedule& schedule, const OpRecord& record) {
@@ -57,30 +52,23 @@ class Exposure {
     for (const OpRecord& record : result_.records)
       if (record.rank == rank_ && on_compute_stream(schedule_, record))
         computing_.push_back(&record);  // in order of start
-    for (const Segment& part : segments(result_)) {
-      Seconds at = part.begin;
-      for (const OpRecord* record : computing_) {
-        if (record->end <= at) continue;
-        if (record->start >= part.end) break;
-        if (record->start > at) blame(at, record->start, *record, part.times);
-        at = std::max(at, record->end);
+    Seconds at = result_.period_start;
+    const Seconds end = result_.period_start + result_.step_time;
+    for (const OpRecord* record : computing_) {
+      if (record->end <= at) continue;
+      if (record->start >= end) {
+        blame(at, end, *record, 1);
+        at = end;
+        break;
       }
-      if (at < part.end) blame_rest(at, part);
+      if (record->start > at) blame(at, record->start, *record, times_of(result_, record->start));
+      at = std::max(at, record->end);
     }
+    if (at < end) add("other", end - at, 1);
     return std::move(exposed_);
   }
 
  private:
-  // After the last computation of a part: the next one is what is waited for.
-  void blame_rest(Seconds at, const Segment& part) {
-    const auto next = std::find_if(computing_.begin(), computing_.end(),
-                                   [&](const OpRecord* r) { return r->start >= part.end; });
-    if (next != computing_.end())
-      blame(at, part.end, **next, part.times);
-    else
-      add("other", part.end - at, part.times);
-  }
-
   // From `end` back to `begin` along what the op waited for: the time from when a collective was
   // ready to its end is blamed on it.
   void blame(Seconds begin, Seconds end, const OpRecord& waiting, double times) {
@@ -102,6 +90,7 @@ class Exposure {
   }
 
   void add(const std::string& what, Seconds time, double times) {
+    if (times == 0) return;
     exposed_.by_collective[what] += time * times;
     exposed_.total += time * times;
   }

@@ -5,8 +5,9 @@
 // have none, so that both modes share the calibrated latency.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
-#include <set>
 #include <simgrid/s4u.hpp>
 
 #include "base/error.hpp"
@@ -112,7 +113,8 @@ class Messages final : public SimgridTransfers {
     const PlannedMessage& message = (*transfer.plan)[static_cast<std::size_t>(index)];
     const auto [from, to] = pairs_[message.route];
     const sg::CommPtr comm = sg::Comm::sendto_init(from, to);
-    comm->set_remaining(message.bytes.value() * transfer.stretch);
+    const double wire = message.bytes.value() * transfer.stretch;
+    comm->set_payload_size(static_cast<std::uint64_t>(std::max(1.0, std::round(wire))));
     running_[comm.get()] = {comm, task, index};
     comm->start();
   }

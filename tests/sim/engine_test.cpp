@@ -30,9 +30,7 @@ struct Fixture {
     build.collective("gather", comm, inside, CollectiveKind::all_gather, Bytes(2e6));
     schedule = build.schedule;
   }
-  [[nodiscard]] ReplayInput input() const {
-    return {schedule, network, collectives, compute};
-  }
+  [[nodiscard]] ReplayInput input() const { return {schedule, network, collectives, compute}; }
 };
 
 }  // namespace
@@ -125,15 +123,13 @@ TEST_CASE("What cannot run is refused with names") {
   const Fixture fixture;
   SECTION("more ranks than GPUs") {
     const Network small = toy::network(toy::cluster(2, 2, 1));
-    const ReplayInput input{
-        fixture.schedule, small, fixture.collectives, fixture.compute};
+    const ReplayInput input{fixture.schedule, small, fixture.collectives, fixture.compute};
     CHECK_THROWS_WITH(replay(input, {}), Catch::Contains("needs 8 GPUs"));
   }
   SECTION("a role that cuts through a group") {
     Schedule schedule = fixture.schedule;
     schedule.ops[1].role = Role{CommId(1), 0};
-    const ReplayInput input{
-        schedule, fixture.network, fixture.collectives, fixture.compute};
+    const ReplayInput input{schedule, fixture.network, fixture.collectives, fixture.compute};
     CHECK_THROWS_WITH(replay(input, {}),
                       Catch::Contains("op \"reduce\"") && Catch::Contains("4 of the 8 members"));
   }

@@ -8,6 +8,18 @@ using namespace amsp;
 
 namespace {
 
+void check(const ReplayResult& result, const Schedule& schedule, const char* name, int step,
+           double start_ms, double end_ms) {
+  for (int rank = 0; rank < 2; ++rank) {
+    const OpRecord& one = toy::record(result, schedule, name, rank, step);
+    INFO(name << " in step " << step << " on rank " << rank);
+    CHECK(one.start.value() * 1e3 == Approx(start_ms).epsilon(1e-9));
+    CHECK(one.end.value() * 1e3 == Approx(end_ms).epsilon(1e-9));
+  }
+}
+
+}  // namespace
+
 // Two GPUs of one node, links of 100 GB/s. Collectives: latency 10 us, bus rate 50 GB/s, 20 % of
 // the SMs. n = 2: an all-gather or a reduce-scatter of 100 MB moves 1/2 x 100 MB = 50 MB through
 // every GPU: 1 ms; an all-reduce of 100 MB moves 100 MB: 2 ms.
@@ -27,39 +39,6 @@ namespace {
 //   update   7.610  .. 8.610
 // The second step is the first, 8.610 ms later: gather waits for nothing but its stream, so it
 // starts right after scatter, at 4.020: it shares the links with reduce. See below.
-Schedule one_layer(bool gather_waits_for_update) {
-  toy::Builder build(2);
-  const StreamId compute = build.stream("compute", true);
-  const StreamId comm = build.stream("comm", false);
-  const StreamId grads = build.stream("grads", false);
-  const CommId weights = build.communicator("weights", {{2, true}});
-  const CommId data = build.communicator("data", {{2, true}});
-  build.block("step", 1);
-  const Bytes size(100e6);
-  const OpId gather = build.collective("gather", comm, weights, CollectiveKind::all_gather, size);
-  const OpId forward = build.compute("forward", compute, milliseconds(2), {gather});
-  const OpId scatter =
-      build.collective("scatter", comm, weights, CollectiveKind::reduce_scatter, size, {forward});
-  build.compute("backward", compute, milliseconds(4), {forward});
-  const OpId reduce =
-      build.collective("reduce", grads, data, CollectiveKind::all_reduce, size, {scatter});
-  const OpId update = build.compute("update", compute, milliseconds(1), {reduce});
-  if (gather_waits_for_update) build.schedule.ops[gather.position()].after.push_back(update);
-  return build.schedule;
-}
-
-void check(const ReplayResult& result, const Schedule& schedule, const char* name, int step,
-           double start_ms, double end_ms) {
-  for (int rank = 0; rank < 2; ++rank) {
-    const OpRecord& one = toy::record(result, schedule, name, rank, step);
-    INFO(name << " in step " << step << " on rank " << rank);
-    CHECK(one.start.value() * 1e3 == Approx(start_ms).epsilon(1e-9));
-    CHECK(one.end.value() * 1e3 == Approx(end_ms).epsilon(1e-9));
-  }
-}
-
-}  // namespace
-
 TEST_CASE("A one-layer step on two GPUs takes the time worked out by hand") {
   const ClusterSpec cluster = toy::cluster(1, 2, 1);
   const Network network = toy::network(cluster);
@@ -69,7 +48,7 @@ TEST_CASE("A one-layer step on two GPUs takes the time worked out by hand") {
   const bool folded = GENERATE(true, false);
 
   SECTION("each step waits for the one before") {
-    const Schedule schedule = one_layer(true);
+    const Schedule schedule = toy::one_layer(true);
     const ReplayInput input{schedule, network, collectives, compute};
     const ReplayResult result = replay(input, {engine, folded, false, true, 3});
     for (int step = 0; step < 3; ++step) {
@@ -93,7 +72,7 @@ TEST_CASE("A one-layer step on two GPUs takes the time worked out by hand") {
   // 1 - 0.4 = 0.6 for these 2 ms and at 0.8 for 1 ms: done 0.820 + 1.2 + 0.8 = 2.820 at 7.030;
   // the last 1.180 ms at full speed: 8.210. Forward of step 1 follows update: 9.210.
   SECTION("the next gather competes with the all-reduce") {
-    const Schedule schedule = one_layer(false);
+    const Schedule schedule = toy::one_layer(false);
     const ReplayInput input{schedule, network, collectives, compute};
     const ReplayResult result = replay(input, {engine, folded, false, true, 2});
     check(result, schedule, "gather", 1, 4.020, 6.030);

@@ -57,6 +57,9 @@ class Builder {
   OpId add(Op op);
 };
 
+// A one-layer model on two GPUs (times by hand: pencil_test.cpp).
+Schedule one_layer(bool gather_waits_for_update);
+
 // The record of one instance; fails the test when there is none.
 const OpRecord& record(const ReplayResult& result, const Schedule& schedule,
                        const std::string& name, int rank, int step = 0,

@@ -99,6 +99,27 @@ OpId Builder::collective(const std::string& name, StreamId stream, CommId commun
   return add(std::move(op));
 }
 
+Schedule one_layer(bool gather_waits_for_update) {
+  Builder build(2);
+  const StreamId compute = build.stream("compute", true);
+  const StreamId comm = build.stream("comm", false);
+  const StreamId grads = build.stream("grads", false);
+  const CommId weights = build.communicator("weights", {{2, true}});
+  const CommId data = build.communicator("data", {{2, true}});
+  build.block("step", 1);
+  const Bytes size(100e6);
+  const OpId gather = build.collective("gather", comm, weights, CollectiveKind::all_gather, size);
+  const OpId forward = build.compute("forward", compute, milliseconds(2), {gather});
+  const OpId scatter =
+      build.collective("scatter", comm, weights, CollectiveKind::reduce_scatter, size, {forward});
+  build.compute("backward", compute, milliseconds(4), {forward});
+  const OpId reduce =
+      build.collective("reduce", grads, data, CollectiveKind::all_reduce, size, {scatter});
+  const OpId update = build.compute("update", compute, milliseconds(1), {reduce});
+  if (gather_waits_for_update) build.schedule.ops[gather.position()].after.push_back(update);
+  return build.schedule;
+}
+
 const OpRecord& record(const ReplayResult& result, const Schedule& schedule,
                        const std::string& name, int rank, int step, std::int64_t repetition) {
   const int representative = result

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Analyses of the step that pencil_test.cpp works out by hand.
+#include "sim/explain.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "sim/analysis.hpp"
+#include "sim/repetitions.hpp"
+#include "toy.hpp"
+
+using namespace amsp;
+
+namespace {
+
+struct Fixture {
+  ClusterSpec spec = toy::cluster(1, 2, 1);
+  Network network = toy::network(spec);
+  toy::RingModel collectives{microseconds(10), gigabytes_per_second(50), 0.2};
+  toy::FixedModel compute;
+  Schedule schedule = toy::one_layer(true);
+  [[nodiscard]] ReplayInput input() const { return {schedule, network, collectives, compute}; }
+};
+
+double saving(const Explanation& explanation, const std::string& resource) {
+  for (const Saving& saving : explanation.savings)
+    if (saving.resource == resource) return saving.step_time.value() * 1e3;
+  FAIL("no saving for " << resource);
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("The critical path and what would shorten it") {
+  const Fixture fixture;
+  const Explanation explanation = explain(fixture.input(), {});
+  std::vector<std::string> path;
+  for (const PathStep& step : explanation.path) path.push_back(fixture.schedule.op(step.op).name);
+  CHECK(path == std::vector<std::string>{"gather", "forward", "backward", "update"});
+  Seconds total;
+  for (const PathShare& share : explanation.shares) total += share.time;
+  CHECK(total.value() == Approx(8.610e-3).epsilon(1e-9));
+  CHECK(explanation.shares.front().what == "compute");
+  CHECK(explanation.shares.front().time.value() == Approx(7.6e-3).epsilon(1e-9));
+  CHECK(explanation.waits.empty());
+  // Compute free: gather, scatter and reduce follow each other, 1.010 + 1.010 + 2.010 ms.
+  CHECK(saving(explanation, "compute") == Approx(4.030).epsilon(1e-9));
+  CHECK(saving(explanation, "latency of collectives") == Approx(8.600).epsilon(1e-9));
+  // Links free: 0.010 + 2 + 4 + 1 ms.
+  CHECK(saving(explanation, "all links") == Approx(7.010).epsilon(1e-6));
+  CHECK(saving(explanation, "NICs") == Approx(8.610).epsilon(1e-9));
+  CHECK(explanation.savings.front().resource == "compute");
+}
+
+TEST_CASE("Who waits for whom") {
+  const Fixture fixture;
+  ReplayInput input = fixture.input();
+  input.perturbations.slow_gpus.push_back({GpuId(1), 0.5});
+  const Explanation explanation = explain(input, {});
+  REQUIRE(explanation.waits.size() == 1);
+  CHECK(explanation.waits[0].waits == Rank(0));
+  CHECK(explanation.waits[0].for_rank == Rank(1));
+  // scatter waits for rank 1's forward (2 ms more), gather for its backward and update.
+  CHECK(explanation.waits[0].time.value() > 2e-3);
+  CHECK(explanation.path.back().rank == Rank(1));
+}
+
+TEST_CASE("Exposed communication is what computation waits for") {
+  const Fixture fixture;
+  const ReplayResult result = replay(fixture.input(), {});
+  const ExposedCommunication exposed = exposed_communication(fixture.schedule, result);
+  CHECK(exposed.total.value() == Approx(1.010e-3).epsilon(1e-9));
+  REQUIRE(exposed.by_collective.size() == 1);
+  CHECK(exposed.by_collective.at("all_gather").value() == Approx(1.010e-3).epsilon(1e-9));
+}
+
+TEST_CASE("Exposed communication counts repetitions that were not replayed") {
+  toy::Builder build(2);
+  const StreamId compute = build.stream("compute", true);
+  const StreamId comm = build.stream("comm", false);
+  const CommId pair = build.communicator("pair", {{2, true}});
+  build.block("micro_batch", 100);
+  const OpId gather =
+      build.collective("gather", comm, pair, CollectiveKind::all_gather, Bytes(1e8));
+  const OpId work = build.compute("work", compute, milliseconds(2), {gather});
+  build.schedule.ops[gather.position()].after.push_back(work);
+  const Fixture fixture;
+  const ReplayInput input{build.schedule, fixture.network, fixture.collectives, fixture.compute};
+  const ReplayResult result = replay(input, {});
+  CHECK(result.repeats_folded);
+  CHECK(result.records.size() < 200);
+  CHECK(result.step_time.value() == Approx(100 * 3.010e-3).epsilon(1e-9));
+  const ExposedCommunication exposed = exposed_communication(build.schedule, result);
+  CHECK(exposed.by_collective.at("all_gather").value() == Approx(100 * 1.010e-3).epsilon(1e-9));
+}
+
+TEST_CASE("Memory over time") {
+  Fixture fixture;
+  fixture.schedule.persistent.push_back({MemoryComponent::parameters, Bytes(1000)});
+  fixture.schedule.ops[0].memory.push_back(
+      {MemoryComponent::gathered_parameters, Bytes(100), true});
+  fixture.schedule.ops[3].memory.push_back({MemoryComponent::activations, Bytes(50), true});
+  fixture.schedule.ops[3].memory.push_back({MemoryComponent::activations, Bytes(-50), false});
+  fixture.schedule.ops[5].memory.push_back(
+      {MemoryComponent::gathered_parameters, Bytes(-100), false});
+  const ReplayResult result = replay(fixture.input(), {});
+  const MemoryTimeline memory = memory_timeline(fixture.schedule, result);
+  CHECK(memory.peak == Bytes(1150));
+  CHECK((memory.peak_time - result.period_start).value() == Approx(3.010e-3).epsilon(1e-9));
+  CHECK(memory.at_peak.at(MemoryComponent::activations) == Bytes(50));
+  CHECK(memory.points.back().total == Bytes(1000));
+}
+
+TEST_CASE("Repetitions with jitter have a mean and a confidence interval") {
+  const Fixture fixture;
+  ReplayInput input = fixture.input();
+  input.perturbations.kernel_jitter = 0.05;
+  const RepeatedReplay repeated = replay_repeatedly(input, {}, 20);
+  CHECK(repeated.step_times.size() == 20);
+  CHECK(repeated.deviation > Seconds{});
+  // Jitter has mean 1, but a step waits for the slower of two ranks.
+  CHECK(repeated.mean.value() == Approx(8.610e-3).epsilon(0.05));
+  CHECK(repeated.half_width < repeated.mean * 0.03);
+  CHECK(student_quantile(9) == Approx(2.262).epsilon(1e-3));  // any table of Student's t
+  CHECK_THROWS_WITH(replay_repeatedly(input, {}, 1), Catch::Contains("at least two"));
+}

@@ -27,7 +27,14 @@ std::string read_file(const fs::path& file) {
     throw InputError({file.string(), ""}, std::string("cannot be read: ") + std::strerror(errno));
   if (fs::is_regular_file(file, error) && fs::file_size(file, error) > kLargest)
     throw InputError({file.string(), ""}, "larger than 1 GiB");
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  std::string content;
+  std::vector<char> block(std::size_t{1} << 18);
+  while (stream) {
+    stream.read(block.data(), static_cast<std::streamsize>(block.size()));
+    content.append(block.data(), static_cast<std::size_t>(stream.gcount()));
+    if (content.size() > kLargest) throw InputError({file.string(), ""}, "larger than 1 GiB");
+  }
+  return content;
 }
 
 namespace {

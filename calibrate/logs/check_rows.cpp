@@ -194,8 +194,8 @@ MeasuredRun finish_run(RawRun raw, std::string_view stem) {
   settle_nodes(raw, stem);
   if (evidence.old_gather)
     raw.run.notes.emplace_back(
-        "algbw is that of nccl-tests before June 2020: only the part that moves, (n-1)/n of the "
-        "size, is counted, so that algbw = busbw");
+        "algbw counts only the part that moves, (n-1)/n of the size (gathers of nccl-tests before "
+        "June 2020, and hypercube), so that algbw = busbw");
   take_common_facts(raw);
   check_rows(raw, evidence);
   take_choices(raw.run);

@@ -2,6 +2,7 @@
 // A kind of measurement log: one file in calibrate/logs/formats/, which defines
 // `LogFormat log_format_STEM()` (cmake/layer.cmake collects them).
 #pragma once
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,10 @@
 #include "calibrate/logs/measurement.hpp"
 
 namespace amsp {
+
+// A benchmark prints a few hundred rows; far more than that is no benchmark's log, and would fill
+// the memory.
+inline constexpr std::size_t kMostRows = 200'000;
 
 struct LogFormat {
   std::string name;         // "nccl-tests"

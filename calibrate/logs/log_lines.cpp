@@ -5,6 +5,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 
 namespace amsp {
 namespace {
@@ -13,11 +14,25 @@ constexpr std::size_t kLongestLine = 4096;
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_one_of(char c, std::string_view set) {
+  for (const char other : set)
+    if (c == other) return true;
+  return false;
+}
+
+// Colours, controls and bytes beyond ASCII; most lines have none.
+bool is_special(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return (byte < ' ' && c != '\t') || byte >= 0x7f;
+}
 
 // Copies a line without colours (ESC [ … letter), byte-order mark, no-break spaces and controls.
 void copy_visible(std::string_view raw, std::string& out) {
-  out.clear();
-  for (std::size_t i = 0; i < raw.size(); ++i) {
+  const auto special = std::find_if(raw.begin(), raw.end(), is_special);
+  std::size_t i = static_cast<std::size_t>(special - raw.begin());
+  out.assign(raw.substr(0, i));
+  for (; i < raw.size(); ++i) {
     const char c = raw[i];
     if (c == '\x1b') {
       if (i + 1 < raw.size() && raw[i + 1] == '[') {
@@ -27,7 +42,7 @@ void copy_visible(std::string_view raw, std::string& out) {
     } else if (c == '\xc2' && i + 1 < raw.size() && raw[i + 1] == '\xa0') {
       out += ' ';
       ++i;
-    } else if (raw.compare(i, 3, "\xef\xbb\xbf") == 0) {
+    } else if (c == '\xef' && raw.compare(i, 3, "\xef\xbb\xbf") == 0) {
       i += 2;
     } else {
       out += static_cast<unsigned char>(c) < ' ' && c != '\t' ? ' ' : c;
@@ -53,6 +68,7 @@ std::size_t tag_begin(std::string_view text, std::size_t end) {
 }
 
 void remove_mpi_tags(std::string& text) {
+  if (text.find("<std") == std::string::npos) return;
   for (const std::string_view tag : {"<stdout>:", "<stderr>:", "<stddiag>:"}) {
     if (text.find(tag) == std::string::npos) continue;
     std::string kept;
@@ -76,8 +92,8 @@ std::size_t skip_blanks(std::string_view text, std::size_t at) {
 std::size_t timestamp_end(std::string_view text) {
   std::size_t at = 0;
   int colons = 0;
-  while (at < text.size() && (is_digit(text[at]) || contains("-:.,TZ+/", text.substr(at, 1)) ||
-                              (text[at] == ' ' && at == 10))) {
+  while (at < text.size() &&
+         (is_digit(text[at]) || is_one_of(text[at], "-:.,TZ+/") || (text[at] == ' ' && at == 10))) {
     if (text[at] == ':') ++colons;
     ++at;
   }
@@ -93,8 +109,8 @@ bool starts_like_table(std::string_view text) {
 // "0: ", "host-a: ", "host-a | ": a label before table text, of one word.
 std::size_t label_end(std::string_view text) {
   std::size_t at = 0;
-  while (at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 ||
-                              contains("-_./", text.substr(at, 1))))
+  while (at < text.size() &&
+         (is_letter(text[at]) || is_digit(text[at]) || is_one_of(text[at], "-_./")))
     ++at;
   if (at == 0 || at >= text.size()) return 0;
   const std::size_t mark = skip_blanks(text, at);
@@ -120,9 +136,15 @@ std::size_t bracket_end(std::string_view text) {
 
 // "> ", "- ", "* ", "+ " before table text.
 std::size_t mark_end(std::string_view text) {
-  if (text.empty() || !contains(">-*+", text.substr(0, 1))) return 0;
+  if (text.empty() || !is_one_of(text[0], ">-*+")) return 0;
   if (text[0] == '>') return 1;
   return text.size() > 1 && is_blank(text[1]) ? 1 : 0;
+}
+
+std::uint32_t mark_hash(const char* four) {
+  std::uint32_t value = 0;
+  std::memcpy(&value, four, 4);
+  return (value * 2654435761U) >> 16U;  // Knuth's multiplicative hash
 }
 
 std::size_t prefix_end(std::string_view text) {
@@ -170,6 +192,22 @@ void clean_line(std::string_view raw, std::string& cleaned) {
   while (!cleaned.empty() && is_blank(cleaned.back())) cleaned.pop_back();
 }
 
+bool may_hold_facts(std::string_view cleaned) {
+  // The first four characters of everything that is looked for outside rows.
+  static const auto kTable = [] {
+    std::vector<bool> table(1U << 16U, false);
+    for (const std::string_view mark :
+         {"nThr", "Coll", "nccl", "NCCL", "RCCL", "rccl", "Rank", "busb", "BusB", "busB",
+          "BUSB", "Out ", "Avg ", "in-p", "(GB/", "_per", "SLUR", "WORL", "mpir", "mpie",
+          "srun", "Test", "slur", "unha", "Segm", "star", "PMIX", "# er", "MSCC"})
+      table[mark_hash(mark.data())] = true;
+    return table;
+  }();
+  for (std::size_t i = 0; i + 4 <= cleaned.size(); ++i)
+    if (kTable[mark_hash(cleaned.data() + i)]) return true;
+  return false;
+}
+
 NoiseSplit split_nccl_noise(std::string_view cleaned) {
   std::size_t at = std::string_view::npos;
   for (const std::string_view mark : {"NCCL INFO", "NCCL WARN", "NCCL TRACE", "NCCL ABORT"})
@@ -187,8 +225,7 @@ NoiseSplit split_nccl_noise(std::string_view cleaned) {
   const std::string_view word = cleaned.substr(begin, at - begin);
   if (begin > 0) {
     std::size_t digits = 0;
-    while (digits < word.size() &&
-           (is_digit(word[digits]) || contains("+-.", word.substr(digits, 1))))
+    while (digits < word.size() && (is_digit(word[digits]) || is_one_of(word[digits], "+-.")))
       ++digits;
     if (digits < word.size() && std::isalpha(static_cast<unsigned char>(word[digits])) != 0)
       begin += digits;

@@ -35,6 +35,9 @@ class LineReader {
 // no memory is allocated per line); it has the columns of the raw line where nothing was removed.
 void clean_line(std::string_view raw, std::string& cleaned);
 
+// False for lines that surely hold none of the words that readers look for (most lines of noise).
+bool may_hold_facts(std::string_view cleaned);
+
 // "data" + "host-a:12:34 [0] NCCL INFO …": NCCL prints into the middle of table rows.
 struct NoiseSplit {
   std::string_view data;

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.hpp"
+#include "calibrate/logs/log_format.hpp"
 #include "calibrate/logs/log_names.hpp"
 #include "calibrate/logs/table_cells.hpp"
 
@@ -9,6 +11,7 @@ namespace amsp {
 namespace {
 
 constexpr std::size_t kMostRefused = 1000;
+constexpr std::size_t kMostGroups = 10'000;
 
 std::optional<int> count_cell(std::string_view cell) {
   const auto value = parse_whole_number(trim(cell));
@@ -179,6 +182,10 @@ void RecordTable::merge(Group& group, ParsedRow parsed, const MeasuredRun& facts
       return;
     }
     // The same measurement again: another repetition or another machine, so another run.
+    if (groups_.size() >= kMostGroups) {
+      refuse(parsed.row.line, "", "the same size again, and too many runs to open another");
+      return;
+    }
     latest_.erase(group.key);
     Group& next = group_for(group.key);
     next.raw.run = facts;
@@ -191,6 +198,9 @@ void RecordTable::merge(Group& group, ParsedRow parsed, const MeasuredRun& facts
 }
 
 void RecordTable::take(const CellRecord& record) {
+  if (++taken_ > kMostRows)
+    throw InputError({"", "line " + std::to_string(record.line)},
+                     "more than " + std::to_string(kMostRows) + " rows; split the file");
   std::string key, reason;
   MeasuredRun facts = base_;
   ParsedRow parsed;

@@ -36,11 +36,13 @@ struct Machine {
 };
 std::optional<Machine> machine_in(std::string_view text) {
   for (std::size_t at = text.find('x'); at != std::string_view::npos; at = text.find('x', at + 1)) {
-    std::size_t begin = at;
+    std::size_t end_of_number = at;
+    if (end_of_number > 0 && text[end_of_number - 1] == ' ') --end_of_number;
+    std::size_t begin = end_of_number;
     while (begin > 0 && std::isdigit(static_cast<unsigned char>(text[begin - 1])) != 0) --begin;
-    if (begin == at || (begin > 0 && is_alnum(text[begin - 1]))) continue;
+    if (begin == end_of_number || (begin > 0 && is_alnum(text[begin - 1]))) continue;
     if (at + 1 >= text.size() || (text[at + 1] != ' ' && !is_alnum(text[at + 1]))) continue;
-    const auto gpus = parse_whole_number(text.substr(begin, at - begin));
+    const auto gpus = parse_whole_number(text.substr(begin, end_of_number - begin));
     const std::string_view rest = trim(text.substr(at + 1));
     const std::size_t end = rest.find_first_of("(,;/|:");
     const std::string_view gpu = trim(rest.substr(0, std::min(end, std::size_t{60})));
@@ -74,12 +76,15 @@ std::string version_in(const std::vector<std::string>& words) {
 
 }  // namespace
 
-void ReportContext::take(std::string_view line) {
+void ReportContext::take(std::string_view written) {
+  std::string line(written.substr(0, 500));
+  for (std::size_t at = line.find("\xc3\x97"); at != std::string::npos; at = line.find("\xc3\x97"))
+    line.replace(at, 2, "x");  // "8 × H100"
   const std::size_t hashes = line.find_first_not_of('#');
   if (hashes == 0) {
-    sentence_ = std::string(line.substr(0, 400));
+    sentence_ = line.substr(0, 400);
   } else if (hashes != std::string_view::npos && line[hashes] == ' ') {
-    const std::string text(trim(line.substr(hashes)).substr(0, 400));
+    const std::string text(trim(std::string_view(line).substr(hashes)).substr(0, 400));
     sentence_.clear();
     if (hashes == 1) {
       title_ = text;

@@ -3,6 +3,7 @@
 // table itself shows (size / count, reduction, root, busbw / algbw).
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "calibrate/logs/log_lines.hpp"
 #include "calibrate/logs/log_names.hpp"
@@ -54,19 +55,22 @@ void gather_factor(const RawRun& raw, TableEvidence& evidence) {
   evidence.factor_high = kept.high;
 }
 
+// What most rows say; the others are refused later.
 void gather_parts(const RawRun& raw, TableEvidence& evidence) {
-  std::optional<std::int64_t> parts;
+  std::map<std::int64_t, std::size_t> votes;
+  std::size_t telling = 0;
   for (const ParsedRow& parsed : raw.rows) {
     const MeasuredRow& row = parsed.row;
     if (!row.count || *row.count == 0 || !row.dtype || row.bytes.value() <= 0) continue;
+    ++telling;
     const double ratio =
         row.bytes.value() / (static_cast<double>(*row.count) * size_of(*row.dtype).value());
     const double rounded = std::round(ratio);
-    if (std::abs(ratio - rounded) > 1e-9 * ratio || rounded < 1) continue;
-    if (parts && *parts != static_cast<std::int64_t>(rounded)) return;  // no common value
-    parts = static_cast<std::int64_t>(rounded);
+    if (std::abs(ratio - rounded) > 1e-9 * ratio || rounded < 1 || rounded > 1e9) continue;
+    ++votes[static_cast<std::int64_t>(rounded)];
   }
-  evidence.parts = parts;
+  for (const auto& [parts, count] : votes)
+    if (count * 10 > telling * 6) evidence.parts = parts;
 }
 
 // nccl-tests before June 2020: algbw = busbw = (n-1)/n x size / time for all_gather and
@@ -176,6 +180,21 @@ Interval ranks_by_factor(const TableEvidence& evidence, CollectiveKind kind) {
   return Interval{fewest, most};
 }
 
+// Ranks of one communicator. With NCCL_TESTS_SPLIT the list holds several groups, whose ranks are
+// numbered through or each from 0.
+int listed_ranks(const RunFacts& facts) {
+  int last = -1;
+  std::set<int> groups, ranks;
+  for (const DeviceLine& device : facts.devices) {
+    last = std::max(last, device.rank);
+    groups.insert(device.group);
+    ranks.insert(device.rank);
+  }
+  const bool numbered_through = ranks.size() == facts.devices.size();
+  const int count = groups.empty() ? 1 : static_cast<int>(groups.size());
+  return numbered_through ? (last + 1) / count : last + 1;
+}
+
 }  // namespace
 
 TableEvidence table_evidence(const RawRun& raw) {
@@ -242,13 +261,7 @@ void settle_ranks(RawRun& raw, const TableEvidence& evidence, std::string_view s
     return;
   }
   const Interval range = run.collective ? ranks_by_factor(evidence, *run.collective) : kAnyRanks;
-  int listed = 0;
-  std::set<int> groups;
-  for (const DeviceLine& device : facts.devices) {
-    listed = std::max(listed, device.rank + 1);
-    groups.insert(device.group);
-  }
-  if (groups.size() > 1) listed /= static_cast<int>(groups.size());  // NCCL_TESTS_SPLIT
+  const int listed = listed_ranks(facts);
   struct Candidate {
     int ranks;
     const char* origin;

@@ -49,7 +49,9 @@ std::optional<int> nodes_by_devices(const RawRun& raw, std::string& note) {
   if (facts.devices.empty()) return std::nullopt;
   std::set<int> ranks;
   std::set<std::string> hosts;
+  const int group = facts.devices.front().group;
   for (const DeviceLine& device : facts.devices) {
+    if (device.group != group) continue;
     ranks.insert(device.rank);
     if (!device.host.empty()) hosts.insert(device.host);
   }

@@ -10,6 +10,18 @@
 namespace amsp {
 namespace {
 
+// "µs" with either of Unicode's two micro signs → "us".
+std::string plain_micro(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view two = text.substr(i, 2);
+    const bool micro = two == "\xc2\xb5" || two == "\xce\xbc";
+    result += micro ? 'u' : text[i];
+    if (micro) ++i;
+  }
+  return result;
+}
+
 // Lower case; every run of other characters becomes one blank ("Time (us)" → "time us").
 std::string title_words(std::string_view title) {
   std::string result;
@@ -73,7 +85,29 @@ struct TitleName {
   std::string_view name;
   Meaning meaning;
 };
-constexpr std::array<TitleName, 47> kTitles{{{"collective", Meaning::collective},
+constexpr std::array<TitleName, 69> kTitles{{{"bus bw", Meaning::busbw},
+                                             {"bus bandwidth", Meaning::busbw},
+                                             {"busbandwidth", Meaning::busbw},
+                                             {"avg busbw", Meaning::busbw},
+                                             {"alg bw", Meaning::algbw},
+                                             {"algo bw", Meaning::algbw},
+                                             {"algobw", Meaning::algbw},
+                                             {"algorithm bandwidth", Meaning::algbw},
+                                             {"avg time", Meaning::time},
+                                             {"avg latency", Meaning::time},
+                                             {"duration", Meaning::time},
+                                             {"data size", Meaning::size},
+                                             {"buffer size", Meaning::size},
+                                             {"msgsize", Meaning::size},
+                                             {"num ranks", Meaning::ranks},
+                                             {"#gpus", Meaning::ranks},
+                                             {"gpu count", Meaning::ranks},
+                                             {"n gpus", Meaning::ranks},
+                                             {"datatype", Meaning::dtype},
+                                             {"data type", Meaning::dtype},
+                                             {"reduction", Meaning::redop},
+                                             {"errors", Meaning::wrong},
+                                             {"collective", Meaning::collective},
                                              {"kind", Meaning::collective},
                                              {"operation", Meaning::collective},
                                              {"test", Meaning::collective},
@@ -155,9 +189,10 @@ std::optional<Leading> leading_number(std::string_view cell) {
 
 }  // namespace
 
-CellColumn parse_column_title(std::string_view title) {
+CellColumn parse_column_title(std::string_view written) {
   CellColumn column;
-  title = without_markdown(title);
+  const std::string plain = plain_micro(written.substr(0, 100));
+  const std::string_view title = without_markdown(plain);
   column.title = std::string(title.substr(0, 60));
   std::string words = title_words(title);
   for (const std::string_view mark : {"out of place", "oop", "in place", "ip"}) {
@@ -229,8 +264,13 @@ std::optional<Bytes> parse_size_cell(std::string_view cell, double unit) {
 }
 
 std::optional<PrintedNumber> parse_value_cell(std::string_view cell, double unit) {
-  const auto leading = leading_number(without_markdown(cell));
+  const std::string plain = plain_micro(cell.substr(0, 60));
+  auto leading = leading_number(without_markdown(plain));
   if (!leading) return std::nullopt;
+  for (const std::string_view spread : {"\xc2\xb1", "+/-", "("}) {  // mean ± deviation
+    const std::size_t at = leading->rest.find(spread);
+    leading->rest = trim(leading->rest.substr(0, at));
+  }
   double scale = unit;
   if (!leading->rest.empty()) {
     const UnitName* found = find_unit(kRates, leading->rest);

@@ -91,6 +91,7 @@ class RecordTable {
 
   std::vector<CellColumn> columns_;
   MeasuredRun base_;
+  std::size_t taken_ = 0;
   std::vector<Group> groups_;
   std::map<std::string, std::size_t> latest_;
   std::vector<RefusedLine> refused_;

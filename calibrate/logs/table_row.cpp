@@ -10,8 +10,9 @@
 namespace amsp {
 namespace {
 
+// Tables made by hand write "Time(us)" and "BusBW".
 std::optional<Column> column_named(std::string_view word) {
-  const std::string name = to_lower(word);
+  const std::string name = to_lower(word.substr(0, word.size() > 1 ? word.find('(') : 1));
   if (name == "size" || name == "bytes") return Column::size;
   if (name == "count" || name == "n" || name == "elements") return Column::count;
   if (name == "type" || name == "dtype" || name == "datatype") return Column::dtype;
@@ -272,7 +273,8 @@ bool TableColumns::has(Column column) const {
 }
 
 std::optional<TableColumns> parse_table_header(std::string_view cleaned) {
-  if (!contains(cleaned, "busbw") || !contains(cleaned, "time")) return std::nullopt;
+  const std::string lower = to_lower(cleaned.substr(0, 400));
+  if (!contains(lower, "busbw") || !contains(lower, "time")) return std::nullopt;
   const std::size_t hash = cleaned.find_first_not_of("# \t");
   if (hash == std::string_view::npos) return std::nullopt;
   TableColumns table;

@@ -57,7 +57,8 @@ std::string half_text(const MeasuredTiming& timing) {
 }
 
 void write_devices(const MeasuredRun& run, std::string& text) {
-  if (!run.nranks || run.gpu.empty()) return;
+  constexpr int kMostListed = 4096;
+  if (!run.nranks || *run.nranks > kMostListed || run.gpu.empty()) return;
   text += "# Using devices\n";
   const int per_node = run.gpus_per_node.value_or(*run.nranks);
   for (int rank = 0; rank < *run.nranks; ++rank)

@@ -40,12 +40,21 @@ bool is_rule(const std::vector<std::string_view>& cells) {
   });
 }
 
+bool is_border(std::string_view line) {
+  return line.size() > 4 && line.front() == '+' &&
+         line.find_first_not_of("+-=") == std::string_view::npos;
+}
+
 class MarkdownReader {
  public:
   explicit MarkdownReader(std::string_view stem) : stem_(stem) {}
 
   void take(const LogLine& line) {
     const std::string_view text = trim(line.raw.substr(0, 4096));
+    if (is_border(text)) {  // "+------+-----+" of tables drawn in ASCII
+      if (!titles_.empty() && !records_ && !matrix_) open();
+      return;
+    }
     const auto cells = bar_cells(text);
     if (cells.empty()) {
       close();
@@ -192,7 +201,7 @@ class MarkdownReader {
 bool may_be_markdown(std::string_view content) {
   const std::string_view head = content.substr(0, 1U << 20U);
   return contains(head, "|--") || contains(head, "| --") || contains(head, "|:-") ||
-         contains(head, "| :-");
+         contains(head, "| :-") || contains(head, "+--");
 }
 
 std::vector<MeasuredRun> read_markdown(std::string_view content, std::string_view name) {
@@ -205,8 +214,8 @@ std::vector<MeasuredRun> read_markdown(std::string_view content, std::string_vie
 }  // namespace
 
 LogFormat log_format_markdown() {
-  return {"markdown", "Markdown tables of sizes and times or bandwidths", 70, may_be_markdown,
-          read_markdown};
+  return {"markdown", "Markdown or ASCII tables of sizes and times or bandwidths", 70,
+          may_be_markdown, read_markdown};
 }
 
 }  // namespace amsp

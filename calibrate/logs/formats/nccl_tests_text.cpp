@@ -5,6 +5,7 @@
 #include <cctype>
 #include <filesystem>
 
+#include "base/error.hpp"
 #include "calibrate/logs/log_format.hpp"
 #include "calibrate/logs/log_lines.hpp"
 #include "calibrate/logs/log_names.hpp"
@@ -17,36 +18,38 @@ enum class Stage { nothing, header, devices, table, rows, footer };
 
 class TextReader {
  public:
-  explicit TextReader(std::string_view stem) : stem_(stem) {}
+  explicit TextReader(std::string_view name)
+      : name_(name), stem_(std::filesystem::path(name).stem().string()) {}
 
   void take(const LogLine& line) {
     clean_line(line.raw, cleaned_);
     if (cleaned_.empty()) return;
     line_ = line.number;
     terminated_ = line.terminated;
-    const NoiseSplit split = split_nccl_noise(cleaned_);
+    const bool facts_possible = may_hold_facts(cleaned_);
+    const NoiseSplit split = facts_possible ? split_nccl_noise(cleaned_) : NoiseSplit{cleaned_, {}};
     if (!split.noise.empty()) {
       take_fact_line(cleaned_, line_, facts());
       if (pending_) pending_->interrupted = true;
     }
     const std::string_view data = trim(split.data);
-    if (!data.empty()) take_data(split.data, !split.noise.empty());
+    if (!data.empty()) take_data(split.data, !split.noise.empty(), facts_possible);
   }
 
   std::vector<MeasuredRun> finish() {
-    end_run();
+    end_run(true);
     return std::move(runs_);
   }
 
  private:
   RunFacts& facts() { return stage_ == Stage::footer ? next_facts_ : raw_.facts; }
 
-  void take_data(std::string_view text, bool interrupted) {
+  void take_data(std::string_view text, bool interrupted, bool facts_possible) {
     if (take_row(text, interrupted)) return;
-    if (take_header(text) || take_footer(text)) return;
+    if (facts_possible && (take_header(text) || take_footer(text))) return;
     if (take_elision(text)) return;
     if (take_broken_row(text)) return;
-    take_fact_line(text, line_, facts());
+    if (facts_possible) take_fact_line(text, line_, facts());
     if (pending_) pending_->interrupted = true;
   }
 
@@ -104,9 +107,9 @@ class TextReader {
   }
 
   bool take_footer(std::string_view text) {
-    const std::size_t colon = text.find(':');
     const bool bounds = contains(text, "Out of bounds values");
     const bool average = contains(text, "Avg bus bandwidth");
+    const std::size_t colon = text.find(':', text.find(average ? "Avg bus" : "Out of"));
     if (!bounds && !average) {
       if (!contains(text, "Collective test concluded")) return false;
       flush_pending();
@@ -153,7 +156,7 @@ class TextReader {
     std::size_t first = 0;
     if (const auto at = find_row(words)) {
       first = *at;
-    } else if (!untyped_table() || !all_numbers(words) || words.size < 4 ||
+    } else if (!untyped_table() || !all_numbers(words) || words.size < 3 ||
                !parse_whole_number(words[0])) {
       return continue_row(words, interrupted);
     }
@@ -161,6 +164,9 @@ class TextReader {
     flush_pending();
     touch();
     stage_ = Stage::rows;
+    if (++rows_ > kMostRows)
+      throw InputError({name_, "line " + std::to_string(line_)},
+                       "more than " + std::to_string(kMostRows) + " rows; split the file");
     pending_ = RowWords{};
     pending_->line = line_;
     append(words, first, text, interrupted);
@@ -254,7 +260,7 @@ class TextReader {
   }
 
   void begin_run() {
-    end_run();
+    end_run(false);
     // What holds for the whole file goes on; what describes one run does not.
     RunFacts carried;
     const RunFacts& old = last_facts_;
@@ -275,14 +281,16 @@ class TextReader {
     raw_.facts = std::move(carried);
   }
 
-  void end_run() {
+  void end_run(bool last) {
     flush_pending();
     last_facts_ = raw_.facts;
     const bool tuner = !raw_.facts.tuning_choices.empty() || !raw_.facts.tuning_models.empty();
     // A job that died before its first header line is still a run, one that failed.
     const bool died = !raw_.facts.failure.empty() && runs_.empty();
+    // A header line alone that another follows: a build without MPI prints one for each process.
+    const bool header_only = stage_ == Stage::header && !last;
     const bool worth = died || !raw_.rows.empty() || !raw_.run.refused.empty() || table_ ||
-                       raw_.facts.threads || raw_.run.avg_busbw || tuner;
+                       (raw_.facts.threads && !header_only) || raw_.run.avg_busbw || tuner;
     if (worth) {
       if (raw_.run.format.empty()) raw_.run.format = "nccl-tests";
       runs_.push_back(finish_run(std::move(raw_), stem_));
@@ -293,8 +301,9 @@ class TextReader {
     stage_ = Stage::nothing;
   }
 
-  std::string stem_;
+  std::string name_, stem_;
   std::string cleaned_;
+  std::size_t rows_ = 0;
   std::size_t line_ = 0;
   bool terminated_ = true;
   Stage stage_ = Stage::nothing;
@@ -309,7 +318,7 @@ class TextReader {
 bool may_be_text(std::string_view) { return true; }
 
 std::vector<MeasuredRun> read_text(std::string_view content, std::string_view name) {
-  TextReader reader(std::filesystem::path(name).stem().string());
+  TextReader reader(name);
   LineReader lines(content);
   for (LogLine line; lines.next(line);) reader.take(line);
   return reader.finish();

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// Table layouts and what surrounds them, on fixtures with known numbers.
+#include <catch2/catch.hpp>
+#include <functional>
+#include <sstream>
+
+#include "base/error.hpp"
+#include "base/file.hpp"
+#include "calibrate/logs/measurement.hpp"
+
+using namespace amsp;
+
+namespace {
+
+std::string fixture_path(const std::string& name) {
+  return std::string(AMSP_TEST_FOLDER) + "/calibrate/fixtures/" + name;
+}
+
+MeasuredRun only_run(const std::string& name) {
+  auto runs = read_logs(fixture_path(name));
+  REQUIRE(runs.size() == 1);
+  return runs.front();
+}
+
+bool mentions(const std::vector<std::string>& notes, const std::string& part) {
+  for (const std::string& note : notes)
+    if (note.find(part) != std::string::npos) return true;
+  return false;
+}
+
+// bytes / time must be algbw: the readers' units are right, whatever the layout.
+void check_consistent(const MeasuredRun& run, double algbw_share = 1) {
+  for (const MeasuredRow& row : run.rows)
+    for (const MeasuredTiming* half : {&row.out_of_place, &row.in_place})
+      if (half->time && half->algbw)
+        CHECK(half->algbw->value() ==
+              Approx(algbw_share * row.bytes.value() / half->time->value()).epsilon(0.01));
+}
+
+struct Expected {
+  const char* file;
+  std::optional<CollectiveKind> kind;
+  int nranks, nnodes;
+  std::size_t rows;
+  const char* gpu;
+};
+
+}  // namespace
+
+TEST_CASE("layouts of every age") {
+  using K = CollectiveKind;
+  const Expected table[] = {
+      {"nccl20-all_reduce-ms.txt", K::all_reduce, 8, 1, 7, "Tesla P100-SXM2-16GB"},
+      {"nccl20-broadcast-ms.txt", K::broadcast, 8, 1, 7, "Tesla P100-SXM2-16GB"},
+      {"nccl24-broadcast.txt", K::broadcast, 4, 1, 7, "Tesla V100-SXM2-32GB"},
+      {"nccl24-reduce.txt", K::reduce, 4, 1, 7, "Tesla V100-SXM2-32GB"},
+      {"cputime-timestamp.txt", K::all_reduce, 2, 2, 7, "NVIDIA L40S"},
+      {"per-iteration.txt", K::reduce_scatter, 8, 1, 7, "NVIDIA B200"},
+      {"rccl-in-place-only.txt", K::all_reduce, 8, 1, 7, "AMD Instinct MI300X"},
+      {"rows-torn-by-info.txt", K::all_reduce, 4, 2, 7, "NVIDIA H100 NVL"},
+      {"types-and-reductions.txt", K::all_reduce, 8, 1, 60, "NVIDIA H100 80GB HBM3"},
+      {"split-groups.txt", K::all_reduce, 4, 2, 7, "NVIDIA B300"},
+      {"program-gather.txt", K::gather, 8, 2, 7, "NVIDIA A100-SXM4-80GB"},
+      {"program-scatter.txt", K::scatter, 8, 2, 7, "NVIDIA A100-SXM4-80GB"},
+      {"program-alltoall.txt", K::all_to_all, 8, 2, 7, "NVIDIA A100-SXM4-80GB"},
+      {"program-reduce.txt", K::reduce, 8, 2, 7, "NVIDIA A100-SXM4-80GB"},
+      {"milliseconds.txt", K::all_reduce, 8, 1, 7, "NVIDIA H200"}};
+  for (const Expected& expected : table) {
+    INFO(expected.file);
+    const MeasuredRun run = only_run(expected.file);
+    CHECK(run.collective == expected.kind);
+    CHECK(run.nranks == expected.nranks);
+    CHECK(run.nnodes == expected.nnodes);
+    CHECK(run.rows.size() == expected.rows);
+    CHECK(run.refused.empty());
+    CHECK(run.gpu == expected.gpu);
+    check_consistent(run);
+  }
+}
+
+TEST_CASE("gathers before June 2020 count only the part that moves") {
+  const MeasuredRun run = only_run("nccl24-all_gather.txt");
+  CHECK(run.collective == CollectiveKind::all_gather);
+  CHECK(run.nranks == 4);
+  CHECK(run.refused.empty());
+  CHECK(mentions(run.notes, "(n-1)/n"));
+  check_consistent(run, 0.75);
+}
+
+TEST_CASE("hypercube is read but is none of the kinds") {
+  const MeasuredRun run = only_run("program-hypercube.txt");
+  CHECK_FALSE(run.collective.has_value());
+  CHECK(run.collective_text == "hypercube_perf");
+  CHECK(run.rows.size() == 7);
+  CHECK(run.nranks == 8);
+}
+
+TEST_CASE("columns beside the usual ones") {
+  const MeasuredRun cpu = only_run("cputime-timestamp.txt");
+  CHECK(cpu.cpu_time);
+  const MeasuredRun in_place = only_run("rccl-in-place-only.txt");
+  CHECK(in_place.library == "RCCL");
+  CHECK(in_place.nccl_version == "2.22.3");
+  for (const MeasuredRow& row : in_place.rows) {
+    CHECK_FALSE(row.out_of_place.time.has_value());
+    CHECK(row.in_place.time.has_value());
+    CHECK(row.dtype == Dtype::bf16);
+  }
+  const MeasuredRun per_iteration = only_run("per-iteration.txt");
+  CHECK(per_iteration.nccl_version == "2.30.4");
+  CHECK(per_iteration.rows[0].redop == "avg");
+  const MeasuredRun typed = only_run("types-and-reductions.txt");
+  CHECK(typed.rows[0].redop == "sum");
+  CHECK(typed.rows[5].redop == "mulsum");
+  CHECK(typed.rows[59].dtype == Dtype::fp8);
+  CHECK_FALSE(typed.rows[0].out_of_place.wrong.has_value());
+  CHECK(only_run("nccl24-broadcast.txt").rows[0].root == 2);
+}
+
+TEST_CASE("what launchers and tools put before lines changes nothing") {
+  const std::string base = read_file(fixture_path("prefix-base.txt"));
+  const MeasuredRun plain = read_log_text(base, "plain").at(0);
+  REQUIRE(plain.rows.size() == 7);
+  CHECK(plain.nnodes == 2);
+  CHECK(plain.gpu == "NVIDIA A10G");
+  CHECK(plain.collective == CollectiveKind::send_recv);
+  const char* prefixes[] = {"[1,0]<stdout>:",
+                            "[1,0]<stdout>: ",
+                            "[prterun-a-12@1,0]<stdout>: ",
+                            "Thu Jul 18 15:41:05 2024<stdout>:",
+                            "Thu Jul 18 15:41:05 2024[1,0]<stdout>:",
+                            "0: ",
+                            " 0: ",
+                            "128: ",
+                            "[0] ",
+                            "[0]: ",
+                            "[rank0]: ",
+                            "[rank0]:",
+                            "[default0]:",
+                            "worker-0  | ",
+                            "node-00: ",
+                            "2025-03-04T05:06:07.123456789Z ",
+                            "2025-03-04 05:06:07,123 ",
+                            "[2025-03-04 05:06:07] ",
+                            "05:06:07 ",
+                            "> ",
+                            ">>> ",
+                            "> > ",
+                            "\t",
+                            "    ",
+                            "   > ",
+                            "- ",
+                            "* ",
+                            "+",
+                            "+ ",
+                            "\x1b[32m",
+                            "\x1b[0;1m",
+                            "2025-03-04 05:06:07,123 - INFO - ",
+                            "[pod/nccl-launcher-x7/mpi] ",
+                            "Mar  4 05:06:07 node-00 slurm[99]: ",
+                            "  12\t",
+                            "\xef\xbb\xbf",
+                            "\xc2\xa0\xc2\xa0",
+                            "INFO:root:",
+                            "[1700000000.1] [host:12:0] "};
+  for (const char* prefix : prefixes)
+    for (const char* ending : {"\n", "\r\n", " \n", "\x1b[0m\n"}) {
+      INFO("prefix \"" << prefix << "\"");
+      std::string text;
+      std::istringstream lines(base);
+      for (std::string line; std::getline(lines, line);) text += prefix + line + ending;
+      const auto runs = read_log_text(text, "plain");
+      REQUIRE(runs.size() == 1);
+      REQUIRE(runs[0].rows.size() == plain.rows.size());
+      CHECK(runs[0].nranks == plain.nranks);
+      CHECK(runs[0].nnodes == plain.nnodes);
+      CHECK(runs[0].gpu == plain.gpu);
+      CHECK(runs[0].avg_busbw == plain.avg_busbw);
+      CHECK(runs[0].refused.empty());
+      for (std::size_t i = 0; i < plain.rows.size(); ++i) {
+        CHECK(runs[0].rows[i].bytes == plain.rows[i].bytes);
+        CHECK(runs[0].rows[i].out_of_place.time == plain.rows[i].out_of_place.time);
+        CHECK(runs[0].rows[i].in_place.busbw == plain.rows[i].in_place.busbw);
+      }
+    }
+}
+
+TEST_CASE("a table of nccl-tests between Markdown bars") {
+  const MeasuredRun run = only_run("bars.md");
+  CHECK(run.rows.size() == 7);
+  CHECK(run.nranks == 8);
+  CHECK(run.collective == CollectiveKind::all_reduce);
+  check_consistent(run);
+}
+
+TEST_CASE("several commands in a file: each table belongs to its own") {
+  const auto runs = read_logs(fixture_path("two-commands.txt"));
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].collective == CollectiveKind::all_reduce);
+  CHECK(runs[0].algorithm == "ring");
+  CHECK(runs[0].protocol == "Simple");
+  CHECK(runs[0].nranks == 8);
+  CHECK(runs[1].collective == CollectiveKind::broadcast);
+  CHECK(runs[1].algorithm.empty());
+  CHECK(runs[1].nranks == 8);
+}
+
+TEST_CASE("rows that contradict themselves are refused with the reason") {
+  const MeasuredRun run = only_run("contradictions.txt");
+  REQUIRE(run.refused.size() == 3);
+  CHECK(run.rows.size() == 4);
+  CHECK(run.refused[0].reason.find("algbw is 73.97 GB/s, but 4194304 B") != std::string::npos);
+  CHECK(run.refused[1].reason.find("is not count") != std::string::npos);
+  CHECK(run.refused[2].reason.find("busbw") != std::string::npos);
+  const MeasuredRun mixed = only_run("one-row-in-milliseconds.txt");
+  REQUIRE(mixed.refused.size() == 1);
+  CHECK(mixed.rows.size() == 6);
+  CHECK(mixed.refused[0].reason.find("is the time in ms?") != std::string::npos);
+  CHECK(mentions(only_run("milliseconds.txt").notes, "milliseconds"));
+}
+
+TEST_CASE("a run that failed is a run without rows") {
+  const MeasuredRun run = only_run("failed-midway.txt");
+  CHECK(run.rows.empty());
+  CHECK(run.failure.find("Test CUDA failure") != std::string::npos);
+  CHECK(run.nranks == 2);
+}

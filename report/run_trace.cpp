@@ -8,20 +8,11 @@ namespace amsp {
 
 std::string run_trace(const Scenario& scenario, const RunResult& run) {
   const Machine machine(scenario.cluster, scenario.calibration, run.gpus);
-  const ReplayInput input{run.schedule,
-                          machine.network(),
-                          machine.collectives(),
-                          machine.compute(),
-                          {},
-                          scenario.perturbations,
-                          {},
-                          {}};
-  return chrome_trace({run.schedule,
-                       run.replay,
-                       run.memory,
-                       &machine.network(),
-                       {},
-                       link_timeline(input, run.replay)});
+  const PerturbedNetwork perturbed = apply(scenario.perturbations, machine.network(), run.gpus);
+  const ReplayInput input{run.schedule,      perturbed.network(),   machine.collectives(),
+                          machine.compute(), perturbed.gpu_of_rank, perturbed.perturbations};
+  return chrome_trace({run.schedule, run.replay, run.memory, &perturbed.network(),
+                       perturbed.gpu_of_rank, link_timeline(input, run.replay)});
 }
 
 }  // namespace amsp

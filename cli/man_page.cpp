@@ -1,15 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <cstdint>
+
 #include "cli/completion.hpp"
 
 namespace amsp {
 namespace {
 
-// Text for troff: backslashes, hyphens that must stay hyphens, and lines that begin like requests.
+// The code point that starts at `at` (UTF-8 of our own texts, so well formed); moves past it.
+std::uint32_t code_point(std::string_view text, std::size_t& at) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const std::size_t length = byte(at) < 0xE0 ? 2 : byte(at) < 0xF0 ? 3 : 4;
+  std::uint32_t code = byte(at) & (0xFFU >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) code = (code << 6U) | (byte(at + i) & 0x3FU);
+  at += length;
+  return code;
+}
+
+// Text for troff: backslashes, hyphens that must stay hyphens, lines that begin like requests, and
+// what is not ASCII as \[uXXXX].
 std::string roff(std::string_view text) {
   std::string result;
-  for (const char c : text) {
+  for (std::size_t i = 0; i < text.size();) {
+    if (static_cast<unsigned char>(text[i]) >= 0x80) {
+      result += fmt::format("\\[u{:04X}]", code_point(text, i));
+      continue;
+    }
+    const char c = text[i++];
     if ((c == '.' || c == '\'') && (result.empty() || result.back() == '\n')) result += "\\&";
     if (c == '\\')
       result += "\\e";

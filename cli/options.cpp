@@ -71,11 +71,10 @@ void Options::positional(std::string_view name, std::string_view help, std::stri
                          std::vector<std::string> accepted) {
   positional(name, help, value);
   declared_.back().accepted = accepted;
-  app_.get_option(text(name))
-      ->check([accepted](const std::string& found) -> std::string {
-        const bool known = std::find(accepted.begin(), accepted.end(), found) != accepted.end();
-        return known ? "" : unknown_name("value", found, accepted);
-      });
+  app_.get_option(text(name))->check([accepted](const std::string& found) -> std::string {
+    const bool known = std::find(accepted.begin(), accepted.end(), found) != accepted.end();
+    return known ? "" : unknown_name("value", found, accepted);
+  });
 }
 void Options::optional_positional(std::string_view name, std::string_view help,
                                   std::string& value) {

@@ -88,11 +88,10 @@ std::string results_table(const std::vector<ReportedRun>& runs) {
   const bool compared = std::any_of(runs.begin(), runs.end(), [](const ReportedRun& reported) {
     return reported.reference.tgs || reported.reference.mfu;
   });
-  std::vector<Column> columns{{"GPUs"}, {"M"}, {"step", "s"}, {"TGS [90 % interval]"}, {"MFU"}};
-  if (compared) columns.insert(columns.end(), {{"paper TGS"}, {"error"}, {"paper MFU"}, {"error"}});
-  columns.insert(columns.end(),
-                 {{"peak memory", "GiB"}, {"fits", "", Align::left}, {"exposed", "s"}});
-  for (const std::string& kind : kinds) columns.push_back({"of it " + kind, "s"});
+  std::vector<Column> columns{{"GPUs"}, {"M"}, {"step", "s"}, {"TGS (90 %)"}, {"MFU"}};
+  if (compared) columns.insert(columns.end(), {{"paper"}, {"error"}, {"paper MFU"}, {"error"}});
+  columns.insert(columns.end(), {{"memory", "GiB"}, {"fits", "", Align::left}, {"exposed", "s"}});
+  for (const std::string& kind : kinds) columns.push_back({kind, "s"});
   Table table(columns);
   for (const ReportedRun& reported : runs) {
     const RunResult& run = reported.run;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <limits>
 
@@ -181,7 +182,43 @@ void parse_spreading(const JsonValue& json, FabricSpec& fabric) {
     json.fail("spreading \"ecmp\" needs the number of \"spines\" to spread over");
 }
 
-FabricSpec parse_fabric(const JsonValue& json) {
+// Switches of `radix` ports: as many nodes under a leaf as the oversubscription leaves ports for,
+// the other ports up; a pod has as many leaves as its spines have ports down (half of them).
+void size_by_radix(const JsonValue& json, int nics, FabricSpec& fabric) {
+  const JsonValue value = json.at("radix");
+  const int radix = as_int(value, 2, 4096);
+  const double share_down = fabric.oversubscription / (1 + fabric.oversubscription);
+  const int down = std::clamp(static_cast<int>(std::floor(radix * share_down)), 1, radix - 1);
+  const int ports = fabric.kind == FabricKind::rail_optimized ? 1 : nics;
+  if (ports < 1 || down < ports)
+    value.fail(fmt::format("{} ports down do not hold the {} NICs of a node", down, ports));
+  fabric.nodes_per_leaf = down / ports;
+  fabric.spines = radix - down;
+  if (fabric.kind == FabricKind::fat_tree) fabric.leaves_per_pod = std::max(1, radix / 2);
+}
+
+void parse_tree(const JsonValue& json, int nics, FabricSpec& fabric) {
+  std::vector<std::string> keys{"kind",   "hop_latency", "nic_latency", "nodes_per_leaf",  "radix",
+                                "spines", "spreading",   "ecmp_seed",   "oversubscription"};
+  const bool pods = fabric.kind == FabricKind::fat_tree;
+  if (pods) keys.insert(keys.end(), {"leaves_per_pod", "core_oversubscription"});
+  json.accept_keys(keys);
+  if (const auto ratio = json.find("oversubscription"))
+    fabric.oversubscription = ratio->as_number(0.01, 1000);
+  if (json.find("radix")) {
+    for (const char* sized : {"nodes_per_leaf", "leaves_per_pod", "spines"})
+      if (const auto both = json.find(sized)) both->fail("\"radix\" says this already");
+    size_by_radix(json, nics, fabric);
+  } else {
+    fabric.nodes_per_leaf = as_int(json.at("nodes_per_leaf"), 1, kMaxNodes);
+    if (pods) fabric.leaves_per_pod = as_int(json.at("leaves_per_pod"), 1, kMaxNodes);
+  }
+  parse_spreading(json, fabric);
+  if (const auto ratio = json.find("core_oversubscription"))
+    fabric.core_oversubscription = ratio->as_number(0.01, 1000);
+}
+
+FabricSpec parse_fabric(const JsonValue& json, int nics) {
   FabricSpec fabric;
   fabric.kind =
       static_cast<FabricKind>(json.at("kind").as_one_of("kind of fabric", names_of_fabrics()));
@@ -191,23 +228,10 @@ FabricSpec parse_fabric(const JsonValue& json) {
   }
   fabric.hop_latency = latency(json, "hop_latency");
   fabric.nic_latency = latency(json, "nic_latency");
-  if (fabric.kind == FabricKind::single_switch) {
+  if (fabric.kind == FabricKind::single_switch)
     json.accept_keys({"kind", "hop_latency", "nic_latency"});
-    return fabric;
-  }
-  std::vector<std::string_view> keys{"kind",   "hop_latency", "nic_latency", "nodes_per_leaf",
-                                     "spines", "spreading",   "ecmp_seed",   "oversubscription"};
-  fabric.nodes_per_leaf = as_int(json.at("nodes_per_leaf"), 1, kMaxNodes);
-  if (const auto ratio = json.find("oversubscription"))
-    fabric.oversubscription = ratio->as_number(0.01, 1000);
-  parse_spreading(json, fabric);
-  if (fabric.kind == FabricKind::fat_tree) {
-    keys.insert(keys.end(), {"leaves_per_pod", "core_oversubscription"});
-    fabric.leaves_per_pod = as_int(json.at("leaves_per_pod"), 1, kMaxNodes);
-    if (const auto ratio = json.find("core_oversubscription"))
-      fabric.core_oversubscription = ratio->as_number(0.01, 1000);
-  }
-  json.accept_keys(std::vector<std::string>(keys.begin(), keys.end()));
+  else
+    parse_tree(json, nics, fabric);
   return fabric;
 }
 
@@ -267,7 +291,7 @@ ClusterSpec parse_cluster(const JsonValue& json) {
   cluster.assumptions = optional_strings(json, "assumptions");
   cluster.nodes = as_int(json.at("nodes"), 1, kMaxNodes);
   cluster.node = parse_node(json.at("node"));
-  cluster.fabric = parse_fabric(json.at("fabric"));
+  cluster.fabric = parse_fabric(json.at("fabric"), static_cast<int>(cluster.node.nics.size()));
   if (const auto achievable = json.find("achievable")) {
     achievable->accept_keys({"intra", "nic"});
     cluster.achievable.intra = share(*achievable, "intra", cluster.achievable.intra);

@@ -54,4 +54,25 @@ TEST_CASE("what makes no sense is refused with its place") {
       Contains("box.json") && Contains("no path from GPU 0 to GPU 4"));
 }
 
+TEST_CASE("a fabric may be sized by the radix of its switches") {
+  const JsonValue json = JsonValue::parse_text(to_json(load_cluster("a800-4hdr")), "c.json");
+  const auto fabric = [&](const char* text) {
+    return parse_cluster(json.with("fabric", text)).fabric;
+  };
+  // 40 ports: 20 down = 5 nodes of 4 NICs, 20 up.
+  const FabricSpec even = fabric(
+      R"({"kind": "leaf_spine", "radix": 40, "hop_latency": "130 ns", "nic_latency": "0.3 us"})");
+  CHECK(even.nodes_per_leaf == 5);
+  CHECK(even.spines == 20);
+  // 3 : 1: 30 down = 7 nodes, 10 up; pods of 20 leaves.
+  const FabricSpec thin = fabric(R"({"kind": "fat_tree", "radix": 40, "oversubscription": 3,
+                                     "hop_latency": "130 ns", "nic_latency": "0.3 us"})");
+  CHECK(thin.nodes_per_leaf == 7);
+  CHECK(thin.spines == 10);
+  CHECK(thin.leaves_per_pod == 20);
+  CHECK_THROWS_WITH(fabric(R"({"kind": "leaf_spine", "radix": 6, "hop_latency": "1 us",
+                               "nic_latency": "1 us"})"),
+                    Catch::Contains("/fabric/radix") && Catch::Contains("4 NICs"));
+}
+
 }  // namespace amsp

@@ -155,14 +155,23 @@ TEST_CASE("topology XML: one switch, two GPUs, a dual-port NIC") {
   const std::string xml = R"(<system version="1">
   <cpu numaid="0" arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="143">
     <pci busid="0000:01:00.0" class="0x060400" link_speed="32.0 GT/s PCIe" link_width="16">
-      <pci busid="0000:02:00.0" class="0x030200" device="0x2330" link_speed="32.0 GT/s PCIe" link_width="16">
-        <gpu dev="0" sm="90" rank="0" gdr="1"><nvlink target="0000:03:00.0" count="4" tclass="0x030200"/></gpu>
+      <pci busid="0000:02:00.0" class="0x030200" device="0x2330"
+           link_speed="32.0 GT/s PCIe" link_width="16">
+        <gpu dev="0" sm="90" rank="0" gdr="1">
+          <nvlink target="0000:03:00.0" count="4" tclass="0x030200"/>
+        </gpu>
       </pci>
-      <pci busid="0000:03:00.0" class="0x030200" device="0x2330" link_speed="32.0 GT/s PCIe" link_width="16">
-        <gpu dev="1" sm="90" rank="1" gdr="1"><nvlink target="0000:02:00.0" count="4" tclass="0x030200"/></gpu>
+      <pci busid="0000:03:00.0" class="0x030200" device="0x2330"
+           link_speed="32.0 GT/s PCIe" link_width="16">
+        <gpu dev="1" sm="90" rank="1" gdr="1">
+          <nvlink target="0000:02:00.0" count="4" tclass="0x030200"/>
+        </gpu>
       </pci>
       <pci busid="0000:04:00.0" class="0x020000" link_speed="16 GT/s" link_width="16">
-        <nic><net name="mlx5_0" dev="0" speed="100000" port="1"/><net name="mlx5_1" dev="1" speed="100000" port="2"/></nic>
+        <nic>
+          <net name="mlx5_0" dev="0" speed="100000" port="1"/>
+          <net name="mlx5_1" dev="1" speed="100000" port="2"/>
+        </nic>
       </pci>
     </pci>
   </cpu>

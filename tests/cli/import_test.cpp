@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// amsp import and amsp topology as programs: what they print where, and their exit status.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/file.hpp"
+#include "topologies/cluster.hpp"
+
+using namespace amsp;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Outcome {
+  int status;
+  std::string output;  // stdout and stderr together
+};
+
+Outcome run(const std::string& arguments) {
+  std::FILE* const pipe = ::popen((AMSP_PROGRAM " " + arguments + " 2>&1").c_str(), "r");
+  Outcome outcome{0, ""};
+  char buffer[4096];
+  for (std::size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
+    outcome.output.append(buffer, n);
+  outcome.status = WEXITSTATUS(::pclose(pipe));
+  return outcome;
+}
+
+class Folder {
+ public:
+  Folder() : path_(fs::temp_directory_path() / ("amsp-import-" + std::to_string(::getpid()))) {
+    fs::create_directories(path_);
+  }
+  ~Folder() { fs::remove_all(path_); }
+  [[nodiscard]] std::string file(const std::string& name, std::string_view content) const {
+    write_file(path_ / name, content);
+    return (path_ / name).string();
+  }
+  [[nodiscard]] std::string at(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+// Four GPUs behind a switch, one NIC (invented).
+const char* const kMatrix =
+    "\tGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\tNUMA Affinity\n"
+    "GPU0\t X \tNV12\tNV12\tNV12\tPXB\t0-31\t0\n"
+    "GPU1\tNV12\t X \tNV12\tNV12\tPXB\t0-31\t0\n"
+    "GPU2\tNV12\tNV12\t X \tNV12\tNODE\t0-31\t0\n"
+    "GPU3\tNV12\tNV12\tNV12\t X \tNODE\t0-31\t0\n"
+    "NIC0\tPXB\tPXB\tNODE\tNODE\t X \n";
+
+const char* const kGraph =
+    R"(<graphs version="1"><graph id="0" pattern="4" nchannels="1" speedintra="20" speedinter="10"
+       typeintra="NVL" typeinter="PXB"><channel><net dev="0"/><gpu dev="0"/><gpu dev="1"/>
+       <net dev="0"/></channel></graph></graphs>)";
+
+}  // namespace
+
+TEST_CASE("import writes a cluster that topology describes") {
+  const Folder folder;
+  const std::string matrix = folder.file("matrix.txt", kMatrix);
+  const std::string cluster = folder.at("mine.json");
+  const Outcome import = run("import " + matrix + " --nodes 3 --nic-rate 100Gbps -o " + cluster);
+  CHECK(import.status == 0);
+  CHECK_THAT(import.output, Catch::Contains("assumed: ") && Catch::Contains("a100-sxm4-80gb"));
+  const ClusterSpec read = load_cluster(cluster);
+  CHECK(read.name == "mine");
+  CHECK(read.gpus() == 12);
+  CHECK(read.node.nics.front().gpus == std::vector<int>{0, 1});
+  for (const char* format : {"table", "json", "dot"})
+    CHECK(run("topology " + cluster + " --format " + format).status == 0);
+}
+
+TEST_CASE("import reports graphs, and refuses to make a cluster of them alone") {
+  const Folder folder;
+  const std::string graph = folder.file("graph.xml", kGraph);
+  const std::string matrix = folder.file("matrix.txt", kMatrix);
+  const Outcome report = run("import " + graph);
+  CHECK(report.status == 0);
+  CHECK_THAT(report.output, Catch::Contains("ring") && Catch::Contains("20 GB/s") &&
+                                Catch::Contains("net0 gpu0 gpu1 net0"));
+  CHECK(run("import " + graph + " -o " + folder.at("no.json")).status == 2);
+  CHECK_FALSE(fs::exists(folder.at("no.json")));
+  CHECK(run("import " + graph + " " + matrix + " -o " + folder.at("both.json")).status == 0);
+}
+
+TEST_CASE("import refuses what is no topology, with exit status 2") {
+  const Folder folder;
+  CHECK(run("import " + folder.file("empty.txt", "")).status == 2);
+  CHECK(run("import " + folder.file("zeros.bin", std::string(1000, '\0'))).status == 2);
+  CHECK(run("import " + folder.at("missing.txt")).status == 2);
+  const Outcome gpu = run("import " + folder.file("m.txt", kMatrix) + " --gpu a10000");
+  CHECK(gpu.status == 2);
+  CHECK_THAT(gpu.output, Catch::Contains("unknown GPU type") && Catch::Contains("a100-sxm4-80gb"));
+  CHECK(run("topology no-such-cluster").status == 2);
+}

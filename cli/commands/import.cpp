@@ -21,7 +21,8 @@ class ImportCommand : public Command {
     return "make a cluster from nvidia-smi topo -m and NCCL topology XML";
   }
   std::string_view details() const override {
-    return "FILE…: the output of nvidia-smi topo -m, NCCL topology XML (NCCL_TOPO_DUMP_FILE), NCCL "
+    return "FILE...: the output of nvidia-smi topo -m, NCCL topology XML (NCCL_TOPO_DUMP_FILE), "
+           "NCCL "
            "graph XML (NCCL_GRAPH_DUMP_FILE, reported only); several files are taken to be of one "
            "machine.\n"
            "What the files do not say is filled with defaults; each is printed on stderr and kept "

@@ -72,7 +72,9 @@ TEST_CASE("import writes a cluster that topology describes") {
   const ClusterSpec read = load_cluster(cluster);
   CHECK(read.name == "mine");
   CHECK(read.gpus() == 12);
-  CHECK(read.node.nics.front().gpus == std::vector<int>{0, 1});
+  CHECK(read.node.nics.front().gpus == std::vector<int>{0, 1, 2, 3});  // the only NIC
+  CHECK(read.node.switch_of_slot(1) == read.node.nics.front().pcie_switch);
+  CHECK(read.node.switch_of_slot(2) == -1);
   for (const char* format : {"table", "json", "dot"})
     CHECK(run("topology " + cluster + " --format " + format).status == 0);
 }

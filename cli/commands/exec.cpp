@@ -25,7 +25,7 @@ class ExecCommand : public Command {
            "the schedule ends the job with a message that names it.";
   }
   void declare(Options& options) override {
-    options.positional("SCHEDULE", "schedule file (amsp schedule … -o schedule.json)", schedule_);
+    options.positional("SCHEDULE", "schedule file (amsp schedule ... -o schedule.json)", schedule_);
     options.choice("--backend", "NAME", "gloo or nccl", backend_, {"gloo", "nccl"});
     options.integer("--nproc", "N", "local ranks; must be the schedule's number of ranks", nproc_,
                     1, 1 << 16);

@@ -26,7 +26,7 @@ class SweepCommand : public Command {
   }
   void declare(Options& options) override {
     options.positional("SCENARIO", "name or path of a scenario", sweep_.scenario);
-    options.repeated("--over", "KEY=V1,V2,…", "an axis, e.g. --over strategy=zero1,zero3", axes_);
+    options.repeated("--over", "KEY=V1,V2,...", "an axis, e.g. --over strategy=zero1,zero3", axes_);
     options.repeated("--set", "KEY=VALUE", "replace a value of the scenario", sweep_.settings);
     options.option("-o,--output", "DIR", "folder of the sweep", directory_);
     options.integer("-j,--jobs", "N", "threads", jobs_, 1, 1024);

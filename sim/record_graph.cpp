@@ -55,9 +55,11 @@ const OpRecord* RecordGraph::before(const std::vector<OpId>& list, const OpRecor
   const auto distance = static_cast<std::size_t>(own - list.begin());
   for (std::size_t back = 1; back <= list.size(); ++back) {
     const OpId op = list[(distance + list.size() - back) % list.size()];
-    if (program_.repeat(record.block) > 1 && record.repetition > 0 && back > distance) break;
     const auto instance = program_.most_recent(op, at);
     if (!instance) continue;
+    const bool left_repetition =
+        instance->block != at.block || instance->repetition != at.repetition;
+    if (record.repetition > 0 && left_repetition) break;
     if (const OpRecord* found = find(class_of(record.rank), op, *instance)) return found;
   }
   const OpRecord* latest = nullptr;  // across the border of a repetition: ask all

@@ -51,6 +51,23 @@ TEST_CASE("The critical path and what would shorten it") {
   CHECK(explanation.savings.front().resource == "compute");
 }
 
+TEST_CASE("The critical path has no gap across repetitions and blocks") {
+  toy::Builder build(2);
+  const StreamId compute = build.stream("compute", true);
+  build.communicator("pair", {{2, true}});
+  for (const char* block : {"first", "next", "last"}) {
+    build.block(block, std::string(block) == "next" ? 4 : 1);
+    build.compute(std::string(block) + ".a", compute, milliseconds(1));
+    build.compute(std::string(block) + ".b", compute, milliseconds(2));
+  }
+  const Fixture fixture;
+  const ReplayInput input{build.schedule, fixture.network, fixture.collectives, fixture.compute};
+  const Explanation explanation = explain(input, {});
+  CHECK(explanation.path.size() == 12);
+  REQUIRE(explanation.shares.size() == 1);
+  CHECK(explanation.shares[0].time.value() == Approx(18e-3).epsilon(1e-9));
+}
+
 TEST_CASE("Who waits for whom") {
   const Fixture fixture;
   ReplayInput input = fixture.input();

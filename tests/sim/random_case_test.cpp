@@ -29,6 +29,13 @@ ClusterSpec random_cluster(Dice& dice, double scale) {
   spec.node.intra.gpu_rate *= scale;
   spec.node.pcie_rate *= scale;
   for (NicSpec& nic : spec.node.nics) nic.rate *= scale;
+  if (spec.nodes > 1) {
+    spec.fabric.kind = dice.pick({FabricKind::leaf_spine, FabricKind::single_switch,
+                                  FabricKind::fat_tree, FabricKind::rail_optimized});
+    spec.fabric.leaves_per_pod = 1;
+    if (dice.chance(40)) spec.fabric.spreading = Spreading::ecmp;
+    spec.fabric.ecmp_seed = static_cast<std::uint64_t>(dice.roll(1000));
+  }
   return spec;
 }
 

@@ -60,25 +60,46 @@ void ParameterGathers::launch_unit(const Unit& unit) {
   for (const int module : unit.modules) launch({module});
 }
 
+// What is gathered by one operation each: everything, or every tensor on its own, small ones (below
+// DeepSpeed's param_persistence_threshold of 1e5 elements) together with the next.
+std::vector<Bytes> ParameterGathers::parts(const std::vector<int>& modules) const {
+  constexpr std::int64_t kSmall = 100000;
+  const Bytes element = size_of(job_.training.dtype);
+  std::vector<Bytes> result;
+  bool open = false;
+  for (const int module : modules)
+    for (const Tensor& tensor : job_.modules[static_cast<std::size_t>(module)].tensors) {
+      if (!open) result.emplace_back();
+      result.back() += element * static_cast<double>(tensor.elements);
+      open = !job_.strategy.gather_per_tensor || tensor.elements < kSmall;
+    }
+  return result;
+}
+
 void ParameterGathers::launch(const std::vector<int>& modules) {
   const Module& first = job_.modules[static_cast<std::size_t>(modules.front())];
-  Bytes bytes;
-  for (const int module : modules) bytes += job_.bytes(module);
   Chain chain;
   chain.layer = first.layer;
-  if (first.layer >= 0) chain.name = fmt::format("l{}.", first.layer);
-  if (modules.size() == 1) chain.name += first.name + ".";
-  chain.name += name_of(phase_);
-  if (job_.strategy.quantized_weights) {
+  std::string name = first.layer >= 0 ? fmt::format("l{}.", first.layer) : "";
+  if (modules.size() == 1) name += first.name + ".";
+  name += name_of(phase_);
+  Bytes all;
+  int number = 0;
+  for (const Bytes bytes : parts(modules)) {
+    chain.name = number == 0 ? name : fmt::format("{}.{}", name, number);
+    ++number;
+    all += bytes;
+    if (!job_.strategy.quantized_weights) {
+      all_gather(chain, bytes, job_.training.dtype);
+      continue;
+    }
     // ZeRO++ (qwZ): int8 with one scale for thousands of elements (left out). Reads the bf16
     // shard and writes half of it; behind the gather reads int8 and writes bf16.
     append_kernel(chain, ".quantize", bytes * 1.5 / mesh().size());
     all_gather(chain, bytes * 0.5, Dtype::int8);
     append_kernel(chain, ".dequantize", bytes * 1.5);
-  } else {
-    all_gather(chain, bytes, job_.training.dtype);
   }
-  builder_.op(chain.begin).memory.push_back({MemoryComponent::gathered_parameters, bytes, true});
+  builder_.op(chain.begin).memory.push_back({MemoryComponent::gathered_parameters, all, true});
   for (const int module : modules) {
     ready_[module] = chain.end;
     first_ops_[module] = chain.begin;

@@ -40,6 +40,7 @@ class ParameterGathers {
                      Bytes bytes, Dtype dtype);
   void append_kernel(Chain& chain, const std::string& suffix, Bytes hbm);
   void all_gather(Chain& chain, Bytes bytes, Dtype dtype);
+  [[nodiscard]] std::vector<Bytes> parts(const std::vector<int>& modules) const;
   [[nodiscard]] Mesh mesh() const;
   [[nodiscard]] std::string stream() const;
   [[nodiscard]] bool per_layer() const;

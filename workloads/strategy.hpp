@@ -41,8 +41,9 @@ struct Strategy {
   // DeepSpeed's max_reuse_distance: a gathered module stays from forward to backward when fewer
   // parameters than this are used in between. 0: never (the paper's model).
   Bytes reuse_distance;
-  bool gather_per_layer = true;  // forward prefetch unit: a layer (AMSP) or a module
-  Bytes bucket = gibibytes(1);   // gradient bucket (InternEvo: 512 Mi elements of bf16)
+  bool gather_per_tensor = false;  // DeepSpeed: one gather for each parameter of a module
+  bool gather_per_layer = true;    // forward prefetch unit: a layer (AMSP) or a module
+  Bytes bucket = gibibytes(1);     // gradient bucket (InternEvo: 512 Mi elements of bf16)
   // DeepSpeed: gradients are copied into buffers of a bucket that are there from the beginning of
   // the backward pass (two where reduction overlaps).
   bool contiguous_gradients = false;

@@ -17,6 +17,7 @@ class Mics : public StrategyPreset {
     strategy.parameters = strategy.gradients = strategy.optimizer = node;
     strategy.update = ParameterUpdate::none;
     strategy.gather_per_layer = false;
+    strategy.gather_per_tensor = true;
     strategy.boundary = BoundaryReduction::synchronous;
     strategy.contiguous_gradients = true;
     strategy.bucket = Bytes(1e9);  // reduce_bucket_size 5e8 elements of bf16: DeepSpeed's default

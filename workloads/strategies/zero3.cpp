@@ -16,6 +16,7 @@ class Zero3 : public StrategyPreset {
     strategy.parameters = strategy.gradients = strategy.optimizer = data_parallel;
     strategy.update = ParameterUpdate::none;
     strategy.gather_per_layer = false;
+    strategy.gather_per_tensor = true;
     strategy.contiguous_gradients = true;
     strategy.bucket = Bytes(1e9);  // reduce_bucket_size 5e8 elements of bf16: DeepSpeed's default
     return strategy;

@@ -16,6 +16,7 @@ class Zeropp : public StrategyPreset {
     strategy.parameters = strategy.gradients = strategy.optimizer = data_parallel;
     strategy.update = ParameterUpdate::none;
     strategy.gather_per_layer = false;
+    strategy.gather_per_tensor = true;
     // AMSP's setting of ZeRO++: the secondary shard only (paper, section VI-A).
     strategy.secondary = {data_parallel.inside, 1};
     strategy.contiguous_gradients = true;

@@ -16,7 +16,7 @@ Plot scaling_plot(const std::vector<ReportedRun>& runs) {
   plot.y_label = "TGS [tokens per GPU and second]";
   plot.log_x = true;
   Curve model{
-      "amsp " + runs.front().run.strategy.name + ", 90 % interval", CurveKind::line, true, {}};
+      "predicted, 90 % interval", CurveKind::line, true, {}};
   Curve published{"published", CurveKind::points, false, {}};
   for (const ReportedRun& reported : runs) {
     const RunResult& run = reported.run;

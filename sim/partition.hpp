@@ -26,7 +26,7 @@ Unfolded unfold(const ReplayInput& input);
 
 // Class numbers are dense and in the order of each class's first member (its representative).
 struct Partition {
-  std::vector<int> rank_class, group_class, link_class;  // link: -1 = carries nothing
+  std::vector<int> rank_class, group_class, link_class;  // link: -1 = carries nothing, or implied
   int rank_classes = 0, group_classes = 0, link_classes = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "sim/implied_links.hpp"
 #include "sim/jitter.hpp"
 #include "sim/partition.hpp"
 
@@ -49,7 +50,11 @@ std::size_t distinct(const std::vector<Colour>& colours) {
 class Refinement {
  public:
   explicit Refinement(const Unfolded& all)
-      : all_(all), ranks_(all.ranks), groups_(all.groups), links_(all.capacity.size()) {}
+      : all_(all),
+        implied_(implied_links(*all.network, all.capacity)),
+        ranks_(all.ranks),
+        groups_(all.groups),
+        links_(all.capacity.size()) {}
 
   Partition run() {
     colour_ranks();
@@ -158,6 +163,7 @@ class Refinement {
           label = combine(rounded(edge.load), p + 1);
         }
         const std::size_t link = edge.link.position();
+        if (implied_[link]) continue;
         sum += mix64(links_[link] ^ label);
         link_sum[link] += mix64(group ^ label);
       }
@@ -180,7 +186,8 @@ class Refinement {
     std::vector<char> used(links_.size());
     for (const TrafficTable& table : all_.traffic)
       for (const TrafficPattern& pattern : table.patterns)
-        for (const LinkLoad& load : pattern.loads) used[load.link.position()] = 1;
+        for (const LinkLoad& load : pattern.loads)
+          used[load.link.position()] = !implied_[load.link.position()];
     Partition partition;
     partition.rank_classes = number(ranks_, nullptr, partition.rank_class);
     partition.group_classes = number(groups_, nullptr, partition.group_class);
@@ -189,6 +196,7 @@ class Refinement {
   }
 
   const Unfolded& all_;
+  std::vector<char> implied_;
   std::vector<Colour> ranks_, groups_, links_;
 };
 

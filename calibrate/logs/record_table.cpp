@@ -25,11 +25,6 @@ bool is_in_place(std::string_view cell) {
          word == "in-place" || word == "ip";
 }
 
-void set_time(PrintedNumber number, MeasuredTiming& timing, PrintedTiming& printed) {
-  printed.time = number;
-  timing.time = microseconds(number.value);
-}
-
 bool any(const PrintedTiming& timing) { return timing.time || timing.algbw || timing.busbw; }
 
 }  // namespace
@@ -96,66 +91,80 @@ bool RecordTable::fill_run(const CellRecord& record, MeasuredRun& run, std::stri
   return true;
 }
 
+namespace {
+
+// What a cell says about the row itself.
+void fill_fact(Meaning meaning, std::string_view cell, MeasuredRow& row) {
+  switch (meaning) {
+    case Meaning::count:
+      row.count = parse_whole_number(cell);
+      return;
+    case Meaning::dtype:
+      row.dtype_text = printable(cell);
+      row.dtype = log_dtype(cell);
+      return;
+    case Meaning::redop:
+      row.redop = to_lower(printable(cell));
+      return;
+    case Meaning::root:
+      if (const auto root = parse_whole_number(cell); root && *root < 10'000'000)
+        row.root = static_cast<int>(*root);
+      return;
+    case Meaning::algorithm:
+      row.algorithm = cell.empty() ? "" : algorithm_name(cell);
+      return;
+    case Meaning::protocol:
+      row.protocol = cell.empty() ? "" : protocol_name(cell);
+      return;
+    case Meaning::channels:
+      row.channels = count_cell(cell);
+      return;
+    default:
+      return;
+  }
+}
+
+void fill_timing(const CellColumn& column, std::string_view cell, MeasuredTiming& timing,
+                 PrintedTiming& printed) {
+  if (column.meaning == Meaning::wrong) {
+    if (const auto wrong = parse_printed_number(cell)) timing.wrong = wrong->value;
+    return;
+  }
+  const auto value = parse_value_cell(cell, column.unit);
+  if (!value) return;
+  if (column.meaning == Meaning::time) {
+    printed.time = value;
+    timing.time = microseconds(value->value);
+  } else if (column.meaning == Meaning::algbw) {
+    printed.algbw = value;
+    timing.algbw = gigabytes_per_second(value->value);
+  } else if (column.meaning == Meaning::busbw) {
+    printed.busbw = value;
+    timing.busbw = gigabytes_per_second(value->value);
+  }
+}
+
+}  // namespace
+
 bool RecordTable::fill_row(const CellRecord& record, ParsedRow& parsed, std::string& reason) {
   MeasuredRow& row = parsed.row;
   row.line = record.line;
   bool sized = false;
   bool in_place = false;
-  for (std::size_t i = 0; i < columns_.size() && i < record.cells.size(); ++i)
+  const std::size_t cells = std::min(columns_.size(), record.cells.size());
+  for (std::size_t i = 0; i < cells; ++i)
     if (columns_[i].meaning == Meaning::place) in_place = is_in_place(record.cells[i]);
-  for (std::size_t i = 0; i < columns_.size() && i < record.cells.size(); ++i) {
+  for (std::size_t i = 0; i < cells; ++i) {
     const CellColumn& column = columns_[i];
     const std::string_view cell = trim(record.cells[i]);
     const bool second = in_place || column.in_place;
-    MeasuredTiming& timing = second ? row.in_place : row.out_of_place;
-    PrintedTiming& printed = second ? parsed.in_place : parsed.out_of_place;
-    const auto value = parse_value_cell(cell, column.unit);
-    switch (column.meaning) {
-      case Meaning::size:
-        if (const auto bytes = parse_size_cell(cell, column.unit)) {
-          row.bytes = *bytes;
-          sized = true;
-        }
-        break;
-      case Meaning::count:
-        row.count = parse_whole_number(cell);
-        break;
-      case Meaning::dtype:
-        row.dtype_text = printable(cell);
-        row.dtype = log_dtype(cell);
-        break;
-      case Meaning::redop:
-        row.redop = to_lower(printable(cell));
-        break;
-      case Meaning::root:
-        if (const auto root = parse_whole_number(cell); root && *root < 10'000'000)
-          row.root = static_cast<int>(*root);
-        break;
-      case Meaning::time:
-        if (value) set_time(*value, timing, printed);
-        break;
-      case Meaning::algbw:
-        printed.algbw = value;
-        if (value) timing.algbw = gigabytes_per_second(value->value);
-        break;
-      case Meaning::busbw:
-        printed.busbw = value;
-        if (value) timing.busbw = gigabytes_per_second(value->value);
-        break;
-      case Meaning::wrong:
-        if (const auto wrong = parse_printed_number(cell)) timing.wrong = wrong->value;
-        break;
-      case Meaning::algorithm:
-        row.algorithm = cell.empty() ? "" : algorithm_name(cell);
-        break;
-      case Meaning::protocol:
-        row.protocol = cell.empty() ? "" : protocol_name(cell);
-        break;
-      case Meaning::channels:
-        row.channels = count_cell(cell);
-        break;
-      default:
-        break;
+    fill_fact(column.meaning, cell, row);
+    fill_timing(column, cell, second ? row.in_place : row.out_of_place,
+                second ? parsed.in_place : parsed.out_of_place);
+    if (column.meaning != Meaning::size) continue;
+    if (const auto bytes = parse_size_cell(cell, column.unit)) {
+      row.bytes = *bytes;
+      sized = true;
     }
   }
   if (!sized)

@@ -166,7 +166,8 @@ bool take_device_line(std::string_view cleaned, RunFacts& facts) {
   if (at == std::string_view::npos || !contains(cleaned, "device")) return false;
   const std::string_view text = cleaned.substr(at);
   const auto rank = number_after(text, "Rank ");
-  if (!rank) return false;
+  const bool stated = contains(text, "Pid") || contains(text, " on ") || contains(text, " uses ");
+  if (!rank || !stated) return false;
   DeviceLine device;
   device.rank = *rank;
   device.group = number_after(text, "Group ").value_or(0);

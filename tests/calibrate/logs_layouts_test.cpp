@@ -117,6 +117,64 @@ TEST_CASE("columns beside the usual ones") {
   CHECK(only_run("nccl24-broadcast.txt").rows[0].root == 2);
 }
 
+namespace {
+
+const char* const kPrefixes[] = {"[1,0]<stdout>:",
+                                 "[1,0]<stdout>: ",
+                                 "[prterun-a-12@1,0]<stdout>: ",
+                                 "Thu Jul 18 15:41:05 2024<stdout>:",
+                                 "Thu Jul 18 15:41:05 2024[1,0]<stdout>:",
+                                 "0: ",
+                                 " 0: ",
+                                 "128: ",
+                                 "[0] ",
+                                 "[0]: ",
+                                 "[rank0]: ",
+                                 "[rank0]:",
+                                 "[default0]:",
+                                 "worker-0  | ",
+                                 "node-00: ",
+                                 "2025-03-04T05:06:07.123456789Z ",
+                                 "2025-03-04 05:06:07,123 ",
+                                 "[2025-03-04 05:06:07] ",
+                                 "05:06:07 ",
+                                 "> ",
+                                 ">>> ",
+                                 "> > ",
+                                 "\t",
+                                 "    ",
+                                 "   > ",
+                                 "- ",
+                                 "* ",
+                                 "+",
+                                 "+ ",
+                                 "\x1b[32m",
+                                 "\x1b[0;1m",
+                                 "2025-03-04 05:06:07,123 - INFO - ",
+                                 "[pod/nccl-launcher-x7/mpi] ",
+                                 "Mar  4 05:06:07 node-00 slurm[99]: ",
+                                 "  12\t",
+                                 "\xef\xbb\xbf",
+                                 "\xc2\xa0\xc2\xa0",
+                                 "INFO:root:",
+                                 "[1700000000.1] [host:12:0] "};
+
+void check_equal(const MeasuredRun& run, const MeasuredRun& plain) {
+  REQUIRE(run.rows.size() == plain.rows.size());
+  CHECK(run.nranks == plain.nranks);
+  CHECK(run.nnodes == plain.nnodes);
+  CHECK(run.gpu == plain.gpu);
+  CHECK(run.avg_busbw == plain.avg_busbw);
+  CHECK(run.refused.empty());
+  for (std::size_t i = 0; i < plain.rows.size(); ++i) {
+    CHECK(run.rows[i].bytes == plain.rows[i].bytes);
+    CHECK(run.rows[i].out_of_place.time == plain.rows[i].out_of_place.time);
+    CHECK(run.rows[i].in_place.busbw == plain.rows[i].in_place.busbw);
+  }
+}
+
+}  // namespace
+
 TEST_CASE("what launchers and tools put before lines changes nothing") {
   const std::string base = read_file(fixture_path("prefix-base.txt"));
   const MeasuredRun plain = read_log_text(base, "plain").at(0);
@@ -124,46 +182,7 @@ TEST_CASE("what launchers and tools put before lines changes nothing") {
   CHECK(plain.nnodes == 2);
   CHECK(plain.gpu == "NVIDIA A10G");
   CHECK(plain.collective == CollectiveKind::send_recv);
-  const char* prefixes[] = {"[1,0]<stdout>:",
-                            "[1,0]<stdout>: ",
-                            "[prterun-a-12@1,0]<stdout>: ",
-                            "Thu Jul 18 15:41:05 2024<stdout>:",
-                            "Thu Jul 18 15:41:05 2024[1,0]<stdout>:",
-                            "0: ",
-                            " 0: ",
-                            "128: ",
-                            "[0] ",
-                            "[0]: ",
-                            "[rank0]: ",
-                            "[rank0]:",
-                            "[default0]:",
-                            "worker-0  | ",
-                            "node-00: ",
-                            "2025-03-04T05:06:07.123456789Z ",
-                            "2025-03-04 05:06:07,123 ",
-                            "[2025-03-04 05:06:07] ",
-                            "05:06:07 ",
-                            "> ",
-                            ">>> ",
-                            "> > ",
-                            "\t",
-                            "    ",
-                            "   > ",
-                            "- ",
-                            "* ",
-                            "+",
-                            "+ ",
-                            "\x1b[32m",
-                            "\x1b[0;1m",
-                            "2025-03-04 05:06:07,123 - INFO - ",
-                            "[pod/nccl-launcher-x7/mpi] ",
-                            "Mar  4 05:06:07 node-00 slurm[99]: ",
-                            "  12\t",
-                            "\xef\xbb\xbf",
-                            "\xc2\xa0\xc2\xa0",
-                            "INFO:root:",
-                            "[1700000000.1] [host:12:0] "};
-  for (const char* prefix : prefixes)
+  for (const char* prefix : kPrefixes)
     for (const char* ending : {"\n", "\r\n", " \n", "\x1b[0m\n"}) {
       INFO("prefix \"" << prefix << "\"");
       std::string text;
@@ -171,18 +190,35 @@ TEST_CASE("what launchers and tools put before lines changes nothing") {
       for (std::string line; std::getline(lines, line);) text += prefix + line + ending;
       const auto runs = read_log_text(text, "plain");
       REQUIRE(runs.size() == 1);
-      REQUIRE(runs[0].rows.size() == plain.rows.size());
-      CHECK(runs[0].nranks == plain.nranks);
-      CHECK(runs[0].nnodes == plain.nnodes);
-      CHECK(runs[0].gpu == plain.gpu);
-      CHECK(runs[0].avg_busbw == plain.avg_busbw);
-      CHECK(runs[0].refused.empty());
-      for (std::size_t i = 0; i < plain.rows.size(); ++i) {
-        CHECK(runs[0].rows[i].bytes == plain.rows[i].bytes);
-        CHECK(runs[0].rows[i].out_of_place.time == plain.rows[i].out_of_place.time);
-        CHECK(runs[0].rows[i].in_place.busbw == plain.rows[i].in_place.busbw);
-      }
+      check_equal(runs[0], plain);
     }
+}
+
+TEST_CASE("programs that print at the same time are told apart by their labels") {
+  const std::string one = read_file(fixture_path("prefix-base.txt"));
+  const std::string two = read_file(fixture_path("program-scatter.txt"));
+  const auto interleave = [&](const std::string& a, const std::string& b) {
+    std::string text;
+    std::istringstream first(one), second(two);
+    for (bool more = true; more;) {
+      more = false;
+      std::string line;
+      if (std::getline(first, line)) text += a + line + "\n", more = true;
+      if (std::getline(second, line)) text += b + line + "\n", more = true;
+    }
+    return text;
+  };
+  for (const std::string& text :
+       {interleave("0: ", "1: "), interleave("[1,0]<stdout>:", "[1,12]<stdout>:"),
+        interleave("node-a: ", "node-b: ")}) {
+    const auto runs = read_log_text(text, "both");
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0].collective == CollectiveKind::send_recv);
+    CHECK(runs[0].rows.size() == 7);
+    CHECK(runs[1].collective == CollectiveKind::scatter);
+    CHECK(runs[1].rows.size() == 7);
+    CHECK(runs[1].refused.empty());
+  }
 }
 
 TEST_CASE("a table of nccl-tests between Markdown bars") {

@@ -137,10 +137,12 @@ TEST_CASE("Markdown and ASCII tables with a record a row") {
 }
 
 TEST_CASE("JSON of nccl-tests that was cut short keeps its complete results") {
-  const std::string start =
-      R"({"version":3,"args":["broadcast_perf"],"nccl_version":22304,"config":{"ngpus":8,"nthreads":1},"results":[)";
+  const std::string start = R"({"version":3,"args":["broadcast_perf"],"nccl_version":22304,)"
+                            R"("config":{"ngpus":8,"nthreads":1},"results":[)";
   const std::string row =
-      R"({"size":1048576,"count":262144,"type":"float","redop":"none","root":"     0","out_of_place":{"time":50.0,"alg_bw":20.97152,"bus_bw":20.97152,"nwrong":"nan"},"in_place":{"time":51.0,"alg_bw":20.560314,"bus_bw":20.560314,"nwrong":null}})";
+      R"({"size":1048576,"count":262144,"type":"float","redop":"none","root":"     0",)"
+      R"("out_of_place":{"time":50.0,"alg_bw":20.97152,"bus_bw":20.97152,"nwrong":"nan"},)"
+      R"("in_place":{"time":51.0,"alg_bw":20.560314,"bus_bw":20.560314,"nwrong":null}})";
   const auto runs = read_log_text(start + row + "," + row.substr(0, 70), "x.json");
   REQUIRE(runs.size() == 1);
   CHECK(runs[0].rows.size() == 1);
@@ -161,6 +163,8 @@ TEST_CASE("files that are no measurement logs are named as what they are") {
   CHECK(has(error_of("<html><body>404</body></html>"), "XML or HTML"));
   CHECK(has(error_of("\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV12\t0-63\nGPU1\tNV12\t X \t0-63\n"),
             "topo -m"));
+  // Words and numbers of tables that are no rows: the first is named.
+  CHECK(has(error_of("x 8 2 float\n12 12 float time\n"), "line 1"));
   CHECK(has(error_of("Dear all,\nplease find 8 2 figures attached.\n"), "holds no measurement"));
   CHECK(has(error_of("{\"results\": 3, \"x\": [1,2}"), "file:"));
 }

@@ -101,8 +101,13 @@ void take_lines(std::string_view content, std::string_view name, JsonRecords& re
       const JsonValue value = JsonValue::parse_text(text, name);
       if (value.is_object()) records.take(value, line.number);
     } catch (const InputError&) {
+      constexpr std::size_t kMostBroken = 10'000;
       if (++refused <= 100)
         records.refuse(line.number, text, line.terminated ? "not JSON" : "cut short");
+      if (refused == kMostBroken) {
+        records.refuse(line.number, text, "too many broken lines; the rest was not read");
+        return;
+      }
     }
   }
 }

@@ -52,7 +52,7 @@ class MarkdownReader {
   void take(const LogLine& line) {
     const std::string_view text = trim(line.raw.substr(0, 4096));
     if (is_border(text)) {  // "+------+-----+" of tables drawn in ASCII
-      if (!titles_.empty() && !records_ && !matrix_) open();
+      if (!titles_.empty() && !opened_) open();
       return;
     }
     const auto cells = bar_cells(text);
@@ -60,15 +60,15 @@ class MarkdownReader {
       close();
       if (!text.empty()) context_.take(text);
       titles_.clear();
+      opened_ = false;
       return;
     }
     if (titles_.empty()) {
       for (const std::string_view cell : cells) titles_.emplace_back(cell);
-      title_line_ = line.number;
       return;
     }
     if (is_rule(cells)) {
-      open();
+      if (!opened_) open();
       return;
     }
     if (records_) {
@@ -85,6 +85,7 @@ class MarkdownReader {
 
  private:
   void open() {
+    opened_ = true;
     columns_.clear();
     for (const std::string& title : titles_) columns_.push_back(parse_column_title(title));
     if (RecordTable::usable(columns_)) {
@@ -187,10 +188,10 @@ class MarkdownReader {
   std::string stem_;
   ReportContext context_;
   std::vector<std::string> titles_;
-  std::size_t title_line_ = 0;
   std::vector<CellColumn> columns_;
   std::vector<Measure> quantities_;
   std::optional<RecordTable> records_;
+  bool opened_ = false;  // the titles' rule was seen
   bool matrix_ = false;
   std::map<std::string, std::size_t> series_;
   std::vector<RawRun> raws_;

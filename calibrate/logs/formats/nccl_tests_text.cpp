@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <map>
 
 #include "base/error.hpp"
+#include "calibrate/logs/launcher_streams.hpp"
 #include "calibrate/logs/log_format.hpp"
 #include "calibrate/logs/log_lines.hpp"
 #include "calibrate/logs/log_names.hpp"
@@ -13,6 +15,8 @@
 
 namespace amsp {
 namespace {
+
+constexpr std::size_t kMostRuns = 10'000;
 
 enum class Stage { nothing, header, devices, table, rows, footer };
 
@@ -38,7 +42,14 @@ class TextReader {
 
   std::vector<MeasuredRun> finish() {
     end_run(true);
-    return std::move(runs_);
+    if (meaningful_) return std::move(runs_);
+    // Something looked like rows, but none was one: say which, instead of a run of nothing.
+    for (const MeasuredRun& run : runs_)
+      if (!run.refused.empty())
+        throw InputError({name_, "line " + std::to_string(run.refused[0].line)},
+                         "no row of a measurement in this file; the first that looks like one is " +
+                             run.refused[0].reason + ": " + run.refused[0].text);
+    return {};
   }
 
  private:
@@ -291,7 +302,8 @@ class TextReader {
     const bool header_only = stage_ == Stage::header && !last;
     const bool worth = died || !raw_.rows.empty() || !raw_.run.refused.empty() || table_ ||
                        (raw_.facts.threads && !header_only) || raw_.run.avg_busbw || tuner;
-    if (worth) {
+    meaningful_ = meaningful_ || died || !raw_.rows.empty() || raw_.facts.threads || tuner;
+    if (worth && runs_.size() < kMostRuns) {
       if (raw_.run.format.empty()) raw_.run.format = "nccl-tests";
       runs_.push_back(finish_run(std::move(raw_), stem_));
     }
@@ -310,6 +322,7 @@ class TextReader {
   RawRun raw_;
   RunFacts next_facts_, last_facts_;
   std::optional<TableColumns> table_;
+  bool meaningful_ = false;  // some run has rows, a header, a failure or the tuner's lines
   bool in_place_line_ = false, in_place_first_ = false, in_place_only_ = false;
   std::optional<RowWords> pending_;
   std::vector<MeasuredRun> runs_;
@@ -317,7 +330,30 @@ class TextReader {
 
 bool may_be_text(std::string_view) { return true; }
 
+// A reader for each label; lines without one of the labels go to the first.
+std::vector<MeasuredRun> read_streams(std::string_view content, std::string_view name,
+                                      const std::vector<std::string>& labels) {
+  std::vector<TextReader> readers(labels.size(), TextReader(name));
+  std::map<std::string, std::size_t, std::less<>> index;
+  for (std::size_t i = 0; i < labels.size(); ++i) index[labels[i]] = i;
+  LineReader lines(content);
+  for (LogLine line; lines.next(line);) {
+    const auto found = index.find(launcher_label(line.raw));
+    readers[found == index.end() ? 0 : found->second].take(line);
+  }
+  std::vector<MeasuredRun> runs;
+  for (std::size_t i = 0; i < readers.size(); ++i)
+    for (MeasuredRun& run : readers[i].finish()) {
+      run.notes.push_back("the lines labelled \"" + printable(labels[i]) + "\" of " +
+                          std::to_string(labels.size()) + " programs in this log");
+      runs.push_back(std::move(run));
+    }
+  return runs;
+}
+
 std::vector<MeasuredRun> read_text(std::string_view content, std::string_view name) {
+  const std::vector<std::string> labels = header_labels(content);
+  if (labels.size() > 1) return read_streams(content, name, labels);
   TextReader reader(name);
   LineReader lines(content);
   for (LogLine line; lines.next(line);) reader.take(line);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
+#include <mutex>
 
 #include "base/file.hpp"
 
@@ -42,8 +44,18 @@ std::vector<std::string> parse_strings(const JsonValue& json) {
   return strings;
 }
 
-GpuType load_type(const std::string& stem) {
-  const JsonValue json = JsonValue::parse_file(data_folder(kFolder) / fmt::format("{}.json", stem));
+std::filesystem::path file_of(std::string_view stem) {
+  return data_folder(kFolder) / fmt::format("{}.json", stem);
+}
+
+bool is_plain_stem(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '-';
+  });
+}
+
+GpuType read_type(const std::filesystem::path& file) {
+  const JsonValue json = JsonValue::parse_file(file);
   json.accept_keys({"name", "aliases", "sources", "memory", "hbm", "peak", "multiprocessors",
                     "architecture", "pci_devices", "typical", "nvlinks", "nvlink_rate",
                     "pcie_rate"});
@@ -58,6 +70,16 @@ GpuType load_type(const std::string& stem) {
   if (type.nvlinks > 0) type.nvlink_rate = json.at("nvlink_rate").as_bandwidth();
   type.pcie_rate = json.at("pcie_rate").as_bandwidth();
   return type;
+}
+
+// Each file is read once in a process: planners load a cluster for every candidate.
+GpuType load_type(std::string_view stem) {
+  static std::mutex guard;
+  static std::map<std::filesystem::path, GpuType> known;
+  const std::filesystem::path file = file_of(stem);
+  const std::lock_guard<std::mutex> lock(guard);
+  const auto entry = known.find(file);
+  return entry != known.end() ? entry->second : known.emplace(file, read_type(file)).first->second;
 }
 
 std::string folded(std::string_view name) {
@@ -80,12 +102,14 @@ std::vector<GpuType> gpu_types() {
 }
 
 GpuType find_gpu_type(std::string_view name, const Place& place) {
+  // Cluster files and importers name the file itself: no need to look at the others.
+  if (is_plain_stem(name) && std::filesystem::exists(file_of(name))) return load_type(name);
   const std::string wanted = folded(name);
   const std::vector<std::string> stems = gpu_type_names();
   for (const std::string& stem : stems)
     if (folded(stem) == wanted) return load_type(stem);
   for (const std::string& stem : stems) {
-    GpuType type = load_type(stem);
+    const GpuType type = load_type(stem);
     if (folded(type.spec.name) == wanted) return type;
     for (const std::string& alias : type.aliases)
       if (folded(alias) == wanted) return type;

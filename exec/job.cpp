@@ -25,6 +25,7 @@ Seconds duration_of(const ExecJob& job, OpId op) {
 
 void check_job(const ExecJob& job) {
   const Schedule& schedule = job.schedule;
+  check_schedule(schedule);
   if (!job.durations.empty() && job.durations.size() != schedule.ops.size())
     throw InputError("a table of durations must have one entry for each op of the schedule");
   if (job.options.compute != ComputeMode::timed || !job.durations.empty()) return;

@@ -28,8 +28,13 @@ namespace amsp {
 namespace {
 
 constexpr std::array kStopSignals{SIGINT, SIGTERM, SIGHUP};
-// Timed ranks sleep and forward; on a busy machine their wake-ups should not queue behind builds.
-constexpr int kNiceOfTimedRanks = -10;
+// Timed ranks sleep and forward, and should wake on time though the machine is busy: real-time
+// round robin where that is allowed, else a raised nice level as far as allowed.
+void favour_timed_rank() {
+  const sched_param lowest_real_time{1};
+  if (sched_setscheduler(0, SCHED_RR, &lowest_real_time) == 0) return;
+  setpriority(PRIO_PROCESS, 0, -10);
+}
 
 // While it lives, stop signals are read from a descriptor instead of ending the process.
 class StopSignals {
@@ -126,8 +131,7 @@ class Children {
     sigprocmask(SIG_SETMASK, &signals, nullptr);
     for (int signal : kStopSignals) std::signal(signal, SIG_DFL);
     if (!places.namespaces.empty()) enter_namespace(places.namespaces[rank.position()]);
-    if (job.options.compute == ComputeMode::timed)
-      setpriority(PRIO_PROCESS, 0, kNiceOfTimedRanks);  // as far as allowed
+    if (job.options.compute == ComputeMode::timed) favour_timed_rank();
     ControlLink link(std::move(socket), [](const std::string&) { _exit(1); });
     const std::string address = places.namespaces.empty() ? "127.0.0.1" : first_address();
     live_as_rank(job, {rank, rank.index, address}, link);

@@ -14,8 +14,10 @@ namespace {
 
 // z of a two-sided 90 % interval.
 constexpr double kZ90 = 1.645;
-constexpr int kRounds = 20;          // of reweighting
-constexpr double kHuber = 0.05;      // relative residuals beyond this count linearly
+constexpr int kRounds = 20;      // of reweighting
+constexpr double kHuber = 0.05;  // relative residuals beyond this count linearly
+// Small messages scatter with the machine's scheduling and shapers' buckets, and matter least.
+constexpr Bytes kFullTrust{768.0 * 1024};
 constexpr double kLeast = 0.25;      // share of the transfer that is left at the shortest
 constexpr std::size_t kFigures = 5;  // base, l_in, l_out, 1/b_in, 1/b_nic
 using Row = std::array<double, kFigures>;
@@ -86,6 +88,7 @@ bool solve(std::array<Row, kFigures> matrix, Row right, const std::array<bool, k
 // Columns are scaled to their largest entry, so that "singular" has a meaning.
 struct Problem {
   std::vector<Row> rows;
+  std::vector<double> trust;  // of each row, beforehand
   std::vector<double> times;
   Row scale{};
 };
@@ -123,20 +126,21 @@ double predict(const Row& row, const Row& figures) {
 }
 
 RingFit fit_kind(CollectiveKind kind, const Problem& problem) {
-  std::vector<double> weights(problem.rows.size(), 1);
+  std::vector<double> weights = problem.trust;
   Row figures{};
   for (int round = 0; round < kRounds; ++round) {
     figures = least_squares(problem, weights);
     for (std::size_t r = 0; r < weights.size(); ++r) {
       const double residual = std::abs(predict(problem.rows[r], figures) / problem.times[r] - 1);
-      weights[r] = residual <= kHuber ? 1 : kHuber / residual;
+      weights[r] = problem.trust[r] * (residual <= kHuber ? 1 : kHuber / residual);
     }
   }
   for (std::size_t c : {std::size_t{3}, std::size_t{4}})
     if (problem.scale[c] > 0 && figures[c] <= 0)
       throw InputError(
           fmt::format("the measured {} times do not grow with the size", name_of(kind)));
-  double squares = 0;
+  double squares = 0, trusted = 0;
+  for (double weight : weights) trusted += weight;
   for (std::size_t r = 0; r < weights.size(); ++r)
     squares += weights[r] * std::pow(predict(problem.rows[r], figures) / problem.times[r] - 1, 2);
   const auto rate = [](double inverse) { return Bandwidth(inverse > 0 ? 1 / inverse : 0); };
@@ -145,7 +149,7 @@ RingFit fit_kind(CollectiveKind kind, const Problem& problem) {
           Seconds(figures[2]),
           rate(figures[3]),
           rate(figures[4]),
-          std::sqrt(squares / static_cast<double>(weights.size())),
+          std::sqrt(squares / trusted),
           static_cast<int>(weights.size())};
 }
 
@@ -157,6 +161,7 @@ RingModel::RingModel(const std::vector<MeasuredCollective>& rows) {
     Problem& problem = problems[measured.kind];
     problem.rows.push_back(row_of(measured));
     problem.times.push_back(measured.time.value());
+    problem.trust.push_back(std::min(1.0, measured.bytes / kFullTrust));
     for (std::size_t c = 0; c < kFigures; ++c)
       problem.scale[c] = std::max(problem.scale[c], problem.rows.back()[c]);
   }

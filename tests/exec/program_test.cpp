@@ -36,12 +36,12 @@ Schedule random_schedule(int world) {
 }
 
 // All instances in program order.
-struct Place {
+struct Site {
   OpId op;
   Instance instance;
 };
-std::vector<Place> walk(const Schedule& schedule, int steps) {
-  std::vector<Place> places;
+std::vector<Site> walk(const Schedule& schedule, int steps) {
+  std::vector<Site> places;
   for (int step = 0; step < steps; ++step)
     for (const Block& block : schedule.blocks)
       for (std::int64_t r = 0; r < block.repeat; ++r)
@@ -63,8 +63,8 @@ TEST_CASE("waits are for the most recent earlier instance") {
     for (const PlannedBlock& block : program.blocks)
       for (const PlannedOp& op : block.ops) waits[op.op] = op.waits;
     std::map<OpId, std::int64_t> done;
-    std::map<CommId, Place> last_on;  // communicator
-    for (const Place& here : walk(schedule, 3)) {
+    std::map<CommId, Site> last_on;  // communicator
+    for (const Site& here : walk(schedule, 3)) {
       const Op& op = schedule.op(here.op);
       std::map<OpId, std::int64_t> wanted;
       for (OpId dependency : op.after)
@@ -102,7 +102,7 @@ TEST_CASE("records of an execution keep the schedule's order") {
       std::map<StreamId, Seconds> stream_end;
       std::map<CommId, Seconds> comm_end;
       std::map<OpId, Seconds> op_end;
-      for (const Place& here : walk(schedule, 2)) {
+      for (const Site& here : walk(schedule, 2)) {
         const Op& op = schedule.op(here.op);
         const ExecRecord* record =
             records.at({rank, here.op, here.instance.step, here.instance.repetition});

@@ -23,10 +23,15 @@ class LongestPath {
     for (const Communicator& communicator : schedule.communicators)
       shapes_.push_back(shape_of(communicator, network));
     for (const Op& op : schedule.ops) {
-      Seconds length(0);
+      Seconds length(0), held(0);
       for (const Kernel& kernel : op.kernels) length += compute.estimate(kernel).time;
-      if (op.collective) length += alone(*op.collective, collectives);
+      if (op.collective) {
+        const CollectiveEstimate estimate = alone(*op.collective, collectives);
+        length += estimate.time;
+        held = estimate.fluid * estimate.sm_share;
+      }
       length_.push_back(length.value());
+      held_.push_back(op.kernels.empty() ? held.value() : length.value());
       ours_.push_back(!op.role || is_ours(*op.role));
     }
   }
@@ -48,6 +53,15 @@ class LongestPath {
     return 0;
   }
 
+  // What a step asks of the GPU: computation, and the shares of it that collectives hold.
+  [[nodiscard]] double demand() const {
+    double sum = 0;
+    for (const Block& block : schedule_.blocks)
+      for (const OpId id : block.ops)
+        if (ours_[id.position()]) sum += held_[id.position()] * static_cast<double>(block.repeat);
+    return sum;
+  }
+
   [[nodiscard]] OpId first_op() const {
     for (const Block& block : schedule_.blocks)
       for (const OpId id : block.ops)
@@ -62,11 +76,10 @@ class LongestPath {
     for (const Rank rank : communicator.members(0)) gpus.emplace_back(rank.index);
     return GroupLayout(gpus, network).shape();
   }
-  [[nodiscard]] Seconds alone(const CollectivePart& part,
-                              const CollectiveModel& collectives) const {
-    return collectives
-        .estimate(part.kind, part.bytes, part.dtype, shapes_[part.communicator.position()])
-        .time;
+  [[nodiscard]] CollectiveEstimate alone(const CollectivePart& part,
+                                         const CollectiveModel& collectives) const {
+    return collectives.estimate(part.kind, part.bytes, part.dtype,
+                                shapes_[part.communicator.position()]);
   }
   [[nodiscard]] bool is_ours(const Role& role) const {
     const auto member = schedule_.communicators[role.communicator.position()].membership(Rank(0));
@@ -90,7 +103,7 @@ class LongestPath {
 
   const Schedule& schedule_;
   std::vector<GroupShape> shapes_;
-  std::vector<double> length_;
+  std::vector<double> length_, held_;
   std::vector<bool> ours_;
   std::vector<double> stream_, communicator_, end_;
 };
@@ -101,7 +114,7 @@ Seconds step_time_bound(const Schedule& schedule, const Network& network,
                         const CollectiveModel& collectives, const ComputeModel& compute) {
   LongestPath path(schedule, network, collectives, compute);
   const OpId first = path.first_op();
-  return Seconds(first.valid() ? path.around(first) : 0.0);
+  return Seconds(first.valid() ? std::max(path.around(first), path.demand()) : 0.0);
 }
 
 }  // namespace amsp

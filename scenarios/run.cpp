@@ -7,19 +7,22 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units_text.hpp"
+#include "scenarios/fit_advice.hpp"
 #include "sim/repetitions.hpp"
 #include "workloads/generator.hpp"
 
 namespace amsp {
 namespace {
 
-void judge_memory(RunResult& result, const GpuSpec& gpu, Bytes reserve) {
-  result.memory_limit = gpu.memory - reserve;
+void judge_memory(RunResult& result, const ModelShape& model, const Training& training,
+                  const GpuSpec& gpu, Mesh data_parallel) {
+  result.memory_limit = gpu.memory - training.memory_reserve;
   result.fits = result.memory.peak <= result.memory_limit;
   if (!result.fits)
-    result.fit_advice = fmt::format("needs {} more than the {} that a {} leaves",
-                                    human(result.memory.peak - result.memory_limit),
-                                    human(result.memory_limit), gpu.name);
+    result.fit_advice = fmt::format(
+        "needs {} more than the {} that a {} leaves; {}",
+        human(result.memory.peak - result.memory_limit), human(result.memory_limit), gpu.name,
+        fit_advice(model, training, result.strategy, data_parallel, result.memory_limit));
 }
 
 FlopRate peak_rate(const ClusterSpec& cluster, Dtype dtype) {
@@ -70,7 +73,7 @@ RunResult Machine::simulate(const ModelShape& model, const Training& training,
   result.mfu = result.tgs * model_flops_per_token(model, training.sequence_length).value() /
                peak_rate(cluster_, training.dtype).value();
   result.memory = memory_timeline(result.schedule, result.replay);
-  judge_memory(result, cluster_.node.gpu, training.memory_reserve);
+  judge_memory(result, model, training, cluster_.node.gpu, data_parallel());
   result.exposed = exposed_communication(result.schedule, result.replay);
   result.range = result.replay.range;
   return result;

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/fit_advice.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <vector>
+
+#include "base/units_text.hpp"
+#include "workloads/generator.hpp"
+#include "workloads/memory.hpp"
+#include "workloads/mesh_space.hpp"
+
+namespace amsp {
+namespace {
+
+struct Change {
+  std::string text;  // as --set would say it
+  Training training;
+  Strategy strategy;
+};
+
+std::optional<Bytes> peak_of(const ModelShape& model, const Change& change, Mesh data_parallel) {
+  try {
+    return estimate_peak_memory(
+               generate_schedule(model, change.training, change.strategy, data_parallel))
+        .peak;
+  } catch (const InputError&) {
+    return std::nullopt;  // the combination breaks a rule of the strategy
+  }
+}
+
+std::vector<Change> training_changes(const Change& from) {
+  std::vector<Change> changes;
+  if (from.training.recompute != Recompute::full) {
+    Change change = from;
+    change.training.recompute = Recompute::full;
+    change.text += "training.recompute=full";
+    changes.push_back(change);
+  }
+  if (from.training.micro_batch > 1) {
+    Change change = from;
+    change.training.micro_batch = 1;
+    change.text += "training.micro_batch=1";
+    changes.push_back(change);
+  }
+  return changes;
+}
+
+std::vector<Change> mesh_changes(const Change& from, Mesh data_parallel) {
+  std::vector<Change> changes;
+  for (const Mesh mesh : component_meshes(data_parallel)) {
+    if (mesh.size() <= from.strategy.optimizer.size()) continue;
+    Change change = from;
+    change.strategy.optimizer = mesh;
+    change.text += "strategy.optimizer=" + to_text(mesh);
+    changes.push_back(change);
+  }
+  for (const Mesh mesh : component_meshes(data_parallel)) {
+    if (mesh.size() <= from.strategy.parameters.size()) continue;
+    Change change = from;
+    change.strategy.parameters = change.strategy.gradients = mesh;
+    if (change.strategy.optimizer.size() < mesh.size()) change.strategy.optimizer = mesh;
+    change.text += fmt::format(
+        "strategy.parameters={0} strategy.gradients={0} "
+        "strategy.optimizer={1}",
+        to_text(mesh), to_text(change.strategy.optimizer));
+    changes.push_back(change);
+  }
+  return changes;
+}
+
+}  // namespace
+
+std::string fit_advice(const ModelShape& model, const Training& training, const Strategy& strategy,
+                       Mesh data_parallel, Bytes limit) {
+  const Change none{"", training, strategy};
+  std::vector<Change> changes = training_changes(none);
+  for (const Change& change : mesh_changes(none, data_parallel)) changes.push_back(change);
+  for (Change change : training_changes(none)) {
+    change.text += " ";
+    for (const Change& both : mesh_changes(change, data_parallel)) changes.push_back(both);
+  }
+  for (const Change& change : changes)
+    if (const auto peak = peak_of(model, change, data_parallel); peak && *peak <= limit)
+      return fmt::format("{} would fit (about {})", change.text, human(*peak));
+  return "no mesh, recompute or micro-batch alone or in pairs makes it fit";
+}
+
+}  // namespace amsp

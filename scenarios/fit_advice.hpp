@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What would make a run fit that does not.
+#pragma once
+#include <string>
+
+#include "workloads/model_shape.hpp"
+#include "workloads/strategy.hpp"
+#include "workloads/training.hpp"
+
+namespace amsp {
+
+// The least change, in a stated order (recompute, micro-batch, OS mesh, P and G meshes, then two of
+// them together), whose estimated peak is within `limit`; says so when there is none.
+std::string fit_advice(const ModelShape& model, const Training& training, const Strategy& strategy,
+                       Mesh data_parallel, Bytes limit);
+
+}  // namespace amsp

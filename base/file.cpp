@@ -88,11 +88,12 @@ fs::path data_folder(std::string_view kind) {
   std::error_code error;
   if (const char* set = std::getenv("AMSP_DATA"); set != nullptr && *set != '\0')
     return fs::path(set) / kind;
-  if (const fs::path source = fs::path(AMSP_SOURCE_DATA) / kind; fs::is_directory(source, error))
-    return source;
+  // An installed program uses what was installed with it, also where it was built.
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   const fs::path beside = self.parent_path().parent_path() / "share/amsp" / kind;
   if (fs::is_directory(beside, error)) return beside;
+  if (const fs::path source = fs::path(AMSP_SOURCE_DATA) / kind; fs::is_directory(source, error))
+    return source;
   return fs::path(AMSP_INSTALLED_DATA) / kind;
 }
 

@@ -18,8 +18,9 @@ void write_file(const std::filesystem::path& file, std::string_view content);
 // Hex digest of the content (as sha256sum prints it).
 std::string sha256(std::string_view content);
 
-// Shipped data: $AMSP_DATA, else the source tree that the program was built from, else
-// <prefix>/share/amsp. `kind` is a folder of it: "topologies", "workloads/models", "scenarios" …
+// Shipped data: $AMSP_DATA, else ../share/amsp beside the program's folder, else the source tree
+// that it was built from, else <prefix>/share/amsp. `kind` is a folder of it: "topologies",
+// "workloads/models", "scenarios" …
 std::filesystem::path data_folder(std::string_view kind);
 
 // Names (file stems) of the shipped *.json files of a kind, sorted.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One simulated step as Chrome trace-event JSON, which Perfetto and chrome://tracing open
-// (docs/formats/trace.md): a process for each class of ranks with a thread for each stream, a
-// process with a thread for each class of links, counters for memory and link load, and arrows
-// between operations that wait for each other across streams.
+// (docs/formats/chrome-trace.md): a process for each class of ranks with a thread for each
+// stream, a process with a thread for each class of links, counters for memory and link load, and
+// arrows between operations that wait for each other across streams.
 #pragma once
 #include <string>
 #include <vector>

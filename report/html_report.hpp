@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One self-contained HTML file, readable offline, of the results that other commands wrote
-// (docs/formats/results.md, trace.md, calibration.md).
+// (docs/formats/results.md, chrome-trace.md).
 #pragma once
 #include <filesystem>
 #include <string>

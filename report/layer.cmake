@@ -11,3 +11,4 @@ target_include_directories(amsp_chakra SYSTEM PUBLIC $<BUILD_INTERFACE:${chakra_
 target_link_libraries(amsp_chakra PUBLIC ${Protobuf_LITE_LIBRARIES} Threads::Threads)
 target_include_directories(amsp_chakra SYSTEM PUBLIC $<BUILD_INTERFACE:${Protobuf_INCLUDE_DIRS}>)
 target_link_libraries(amsp_report PRIVATE amsp_chakra)
+set_property(GLOBAL APPEND PROPERTY AMSP_EXPORTED amsp_chakra)

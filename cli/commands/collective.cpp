@@ -33,7 +33,8 @@ class CollectiveCommand : public Command {
   }
   void declare(Options& options) override {
     options.optional_positionals("LOG", "measurement logs to compare with the model", logs_);
-    options.option("--kind", "KIND", "all_reduce, all_gather, reduce_scatter, broadcast ...", kind_);
+    options.option("--kind", "KIND", "all_reduce, all_gather, reduce_scatter, broadcast ...",
+                   kind_);
     options.option("--bytes", "SIZE", "size of the whole buffer, for example 256MiB", bytes_);
     options.integer("--gpus", "N", "ranks of the group", gpus_, 1, 1 << 24);
     options.integer("--gpus-per-node", "R", "ranks on each node (default: fill nodes)", per_node_,

@@ -74,7 +74,7 @@ class Reader {
   std::map<std::uint64_t, std::string> names_;  // node id: op, of the file being read
 };
 
-// The schedule without its ops is itself a schedule file with empty blocks.
+// The schedule without its ops is itself a schedule file, once it has one op.
 void Reader::read_frame(const chakra::GlobalMetadata& metadata) {
   for (const chakra::AttributeProto& attribute : metadata.attr()) {
     if (attribute.name() != "amsp.frame") continue;
@@ -83,6 +83,9 @@ void Reader::read_frame(const chakra::GlobalMetadata& metadata) {
     if (!frame_.is_null()) return;  // the same in every file
     Json empty = frame;
     empty["blocks"] = Json::array();
+    const Json marker{
+        {"name", "frame"}, {"phase", "forward"}, {"stream", frame["streams"][0]["name"]}};
+    empty["blocks"].push_back({{"name", "frame"}, {"repeat", 1}, {"ops", Json::array({marker})}});
     communicators_ = parse_schedule(JsonValue::parse_text(empty.dump(), file_)).communicators;
     for (Json& block : frame["blocks"])
       block["ops"] = Json(block["ops"].get<std::size_t>(), Json());

@@ -3,6 +3,30 @@
 // cell, an unknown field is ignored (docs/formats/results.md).
 'use strict';
 
+const Show = {
+  number: (value, digits = 3) =>
+    value === undefined || value === null || Number.isNaN(value) ? '–'
+      : Number(value).toLocaleString('en', { maximumSignificantDigits: digits, useGrouping: false }),
+  whole: (value) => (value === undefined || value === null ? '–' : String(Math.round(value))),
+  percent: (value, digits = 1) =>
+    value === undefined || value === null ? '–' : `${(100 * value).toFixed(digits)} %`,
+  signedPercent: (value) =>
+    value === undefined || value === null ? '–' : `${value >= 0 ? '+' : '−'}${Math.abs(100 * value).toFixed(1)} %`,
+  bytes(value) {
+    if (value === undefined || value === null) return '–';
+    const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+    const power = value > 0 ? Math.min(4, Math.max(0, Math.floor(Math.log2(value) / 10))) : 0;
+    return `${Show.number(value / 2 ** (10 * power), 4)} ${units[power]}`;
+  },
+  seconds(value) {
+    if (value === undefined || value === null) return '–';
+    const size = Math.abs(value);
+    if (size >= 1 || size === 0) return `${Show.number(value, 4)} s`;
+    if (size >= 1e-3) return `${Show.number(value * 1e3, 4)} ms`;
+    return `${Show.number(value * 1e6, 4)} µs`;
+  },
+};
+
 const Data = (() => {
   const files = JSON.parse(document.getElementById('report-data').textContent).files;
   const withContent = (test) => files.filter((file) => file.content && test(file.content));
@@ -70,39 +94,37 @@ const Data = (() => {
     run.label = varies((other) => other.gpus) ? `${run.series} · ${run.gpus} GPUs` : run.series;
   }
 
+  // Predicted beside measured: single collectives, and steps of whole schedules.
+  function comparisonsOf({ content }) {
+    if (!content || typeof content !== 'object') return [];
+    if (Array.isArray(content.comparisons)) return content.comparisons;
+    if (!Array.isArray(content.schedules)) return [];
+    const steps = content.schedules.map((row) => ({ ...row, name: `step of ${row.name}` }));
+    const single = (content.collectives || []).map((row) => ({
+      ...row, name: `${row.name}${row.bytes ? `, ${Show.bytes(parseFloat(row.bytes))}` : ''}` }));
+    return [...steps, ...single].filter((row) => row.predicted_s > 0 && row.measured_s > 0);
+  }
+
+  // The rows that a calibration was fitted to; its quantities are texts in base units ("12.5s").
+  function measuredOf({ content }) {
+    if (!content || typeof content !== 'object') return [];
+    if (Array.isArray(content.residuals)) return content.residuals;
+    const kinds = (content.collectives || {}).kinds;
+    if (content.format !== 'amsp-calibration-1' || !kinds) return [];
+    return Object.entries(kinds).flatMap(([kind, fit]) => (fit.rows || []).map((row) => ({
+      kind, ranks: row.ranks, bytes: parseFloat(row.bytes), measured_s: parseFloat(row.time), trust: row.trust })));
+  }
+
   return {
     files, runs,
     plans: withContent((content) => Array.isArray(content.best)),
     bands: withContent((content) => Array.isArray(content.bands)),
     traces: withContent((content) => Array.isArray(content.traceEvents)),
-    validations: withContent((content) => Array.isArray(content.comparisons)),
-    calibrations: withContent((content) => Array.isArray(content.residuals)),
+    validations: files.map(comparisonsOf).filter((rows) => rows.length),
+    calibrations: files.map((file) => ({ path: file.path, rows: measuredOf(file) }))
+      .filter((calibration) => calibration.rows.length),
   };
 })();
-
-const Show = {
-  number: (value, digits = 3) =>
-    value === undefined || value === null || Number.isNaN(value) ? '–'
-      : Number(value).toLocaleString('en', { maximumSignificantDigits: digits, useGrouping: false }),
-  whole: (value) => (value === undefined || value === null ? '–' : String(Math.round(value))),
-  percent: (value, digits = 1) =>
-    value === undefined || value === null ? '–' : `${(100 * value).toFixed(digits)} %`,
-  signedPercent: (value) =>
-    value === undefined || value === null ? '–' : `${value >= 0 ? '+' : '−'}${Math.abs(100 * value).toFixed(1)} %`,
-  bytes(value) {
-    if (value === undefined || value === null) return '–';
-    const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-    const power = value > 0 ? Math.min(4, Math.max(0, Math.floor(Math.log2(value) / 10))) : 0;
-    return `${Show.number(value / 2 ** (10 * power), 4)} ${units[power]}`;
-  },
-  seconds(value) {
-    if (value === undefined || value === null) return '–';
-    const size = Math.abs(value);
-    if (size >= 1 || size === 0) return `${Show.number(value, 4)} s`;
-    if (size >= 1e-3) return `${Show.number(value * 1e3, 4)} ms`;
-    return `${Show.number(value * 1e6, 4)} µs`;
-  },
-};
 
 // Elements without any HTML parsing of data: text is always text.
 function element(name, attributes = {}, ...children) {

@@ -17,7 +17,8 @@ function sectionTimeline() {
       ? 'The step is periodic: repetitions that look like the one before are not drawn one by one.' : '';
     return [
       Data.traces.length > 1 ? element('h3', {}, file.path) : null,
-      element('p', { class: 'lead' }, `One step of ${Show.seconds(trace.other.step_time_s)}${trace.other.schedule ? ` of ${trace.other.schedule}` : ''}. ${note}`),
+      element('p', { class: 'lead' }, trace.other.step_time_s
+        ? `One step of ${Show.seconds(trace.other.step_time_s)}${trace.other.schedule ? ` of ${trace.other.schedule}` : ''}. ${note}` : ''),
       timeline.node,
       tableBehind('The 50 longest operations', [
         { title: 'Operation', of: (row) => row.event.name, name: true },
@@ -87,7 +88,7 @@ function sectionBands() {
 }
 
 function sectionValidation() {
-  const rows = Data.validations.flatMap((file) => file.content.comparisons);
+  const rows = Data.validations.flat();
   if (!rows.length) return null;
   const error = (row) => row.predicted_s / row.measured_s - 1;
   return { id: 'validation', title: 'Predicted and measured', nodes: [
@@ -109,7 +110,8 @@ function sectionValidation() {
 
 function sectionCalibration() {
   const nodes = Data.calibrations.flatMap((file, f) => {
-    const rows = file.content.residuals.filter((row) => row.measured_s > 0 && row.predicted_s > 0);
+    const rows = file.rows.filter((row) => row.measured_s > 0 && row.bytes > 0);
+    const fitted = rows.some((row) => row.predicted_s > 0);
     const groups = new Map();
     for (const row of rows) {
       const key = `${row.kind} on ${row.ranks} GPUs`;
@@ -118,19 +120,20 @@ function sectionCalibration() {
     }
     const series = [...groups].map(([name, group]) => [name, group.sort((a, b) => a.bytes - b.bytes)]);
     const rate = (row, time) => row.bytes / time / 1e9;
-    return [Charts.add(`calibration-${f}`, `Measured (points) and fitted (lines) algorithm bandwidth: ${file.path}`, () => ({
+    return [Charts.add(`calibration-${f}`, `${fitted ? 'Measured (points) and fitted (lines)' : 'Measured'} algorithm bandwidth: ${file.path}`, () => ({
       type: 'line',
       data: { datasets: series.slice(0, 16).flatMap(([name, group], i) => [
-        { label: name, data: group.map((row) => ({ x: row.bytes, y: rate(row, row.predicted_s) })), borderColor: colour(i), pointRadius: 0, borderWidth: 1.5 },
+        { label: name, data: group.map((row) => ({ x: row.bytes, y: rate(row, row.predicted_s || row.measured_s) })), borderColor: colour(i), pointRadius: 0, borderWidth: 1.5 },
         { label: `${name}, measured`, data: group.map((row) => ({ x: row.bytes, y: rate(row, row.measured_s) })), borderColor: colour(i), backgroundColor: colour(i), showLine: false, pointRadius: 2.5 }]) },
       options: { plugins: { legend: { labels: { filter: (item) => !item.text.endsWith(', measured') } } },
         scales: { x: axis('size', { type: 'logarithmic', ticks: { callback: Show.bytes } }), y: axis('GB/s', { beginAtZero: true }) } },
-    })), tableBehind(`Residuals of ${file.path}`, [
+    })), tableBehind(`Measurements of ${file.path}`, [
       { title: 'Collective', of: (row) => row.kind, name: true }, { title: 'GPUs', of: (row) => row.ranks },
       { title: 'Size', of: (row) => row.bytes, show: Show.bytes },
       { title: 'Measured', of: (row) => row.measured_s, show: Show.seconds },
-      { title: 'Fitted', of: (row) => row.predicted_s, show: Show.seconds },
-      { title: 'Error', of: (row) => row.predicted_s / row.measured_s - 1, show: Show.signedPercent }], rows)];
+      ...(fitted ? [{ title: 'Fitted', of: (row) => row.predicted_s, show: Show.seconds },
+        { title: 'Error', of: (row) => row.predicted_s / row.measured_s - 1, show: Show.signedPercent }]
+        : [{ title: 'Weight in the fit', of: (row) => row.trust, show: Show.number }])], rows)];
   });
   return nodes.length ? { id: 'calibration', title: 'Calibration', nodes } : null;
 }

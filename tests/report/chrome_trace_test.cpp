@@ -58,6 +58,10 @@ std::vector<Json> events_of(const Json& trace, const std::string& phase) {
   return found;
 }
 
+std::pair<int, int> thread_of(const Json& event) {
+  return {event["pid"].get<int>(), event["tid"].get<int>()};
+}
+
 // Throws (fails the test) where the trace breaks the format.
 void check_format(const Json& trace) {
   double last = -1e300;
@@ -67,7 +71,7 @@ void check_format(const Json& trace) {
     const std::string phase = event["ph"];
     if (phase == "M") {
       CHECK(last == -1e300);  // names come first
-      if (event["name"] == "thread_name") named.insert({event["pid"], event["tid"]});
+      if (event["name"] == "thread_name") named.insert(thread_of(event));
       continue;
     }
     const double time = event["ts"];
@@ -75,7 +79,7 @@ void check_format(const Json& trace) {
     last = time;
     if (phase == "X") {
       REQUIRE(event["dur"].get<double>() >= 0);
-      REQUIRE(named.count({event["pid"], event["tid"]}) == 1);
+      REQUIRE(named.count(thread_of(event)) == 1);
       REQUIRE(event["name"].is_string());
     }
     if (phase == "s") REQUIRE(open.emplace(event["id"].get<int>(), event).second);
@@ -129,7 +133,7 @@ TEST_CASE("a step that can be checked by hand") {
   // The link's load rises to 1 GB/s and falls to nothing.
   std::vector<double> loads;
   for (const Json& counter : events_of(trace, "C"))
-    if (counter["args"].contains("GBps")) loads.push_back(counter["args"]["GBps"]);
+    if (counter["args"].contains("GBps")) loads.push_back(counter["args"]["GBps"].get<double>());
   CHECK(loads == std::vector<double>{1, 0});
   CHECK(text == chrome_trace({schedule, result, memory, nullptr, {}, links}));
 }
@@ -158,16 +162,17 @@ TEST_CASE(
   std::map<std::string, double> carried;
   std::map<int, std::string> lane;
   for (const Json& event : events_of(trace, "M"))
-    if (event["name"] == "thread_name") lane[event["tid"]] = event["args"]["name"];
+    if (event["name"] == "thread_name")
+      lane[event["tid"].get<int>()] = event["args"]["name"].get<std::string>();
   for (const Json& event : events_of(trace, "X"))
     if (event["cat"] == "link") {
-      std::string name = lane[event["tid"]];
+      std::string name = lane[event["tid"].get<int>()];
       carried[name.substr(0, name.find(" ("))] += event["args"]["bytes"].get<double>();
     }
   REQUIRE_FALSE(carried.empty());
   if (!run.replay.skipped.empty()) return;  // then the trace holds a part of the step only
   for (const Json& link : trace["otherData"]["links"]) {
     INFO(link["name"].get<std::string>());
-    CHECK(carried[link["name"]] == Approx(link["carried_bytes"].get<double>()));
+    CHECK(carried[link["name"].get<std::string>()] == Approx(link["carried_bytes"].get<double>()));
   }
 }

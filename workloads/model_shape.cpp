@@ -10,6 +10,10 @@ namespace amsp {
 namespace {
 
 constexpr std::int64_t kLargest = std::int64_t{1} << 31;
+// No product of dimensions overflows 63 bits, and no schedule outgrows the memory of a laptop.
+constexpr std::int64_t kMostLayers = 4096;
+constexpr std::int64_t kMostHeads = 1 << 16;
+constexpr std::int64_t kWidest = 1 << 26;
 
 ModelShape parse_own(const JsonValue& json) {
   json.accept_keys({"description",     "sources",        "layers",          "hidden",
@@ -23,7 +27,7 @@ ModelShape parse_own(const JsonValue& json) {
     return found ? found->as_bool() : otherwise;
   };
   ModelShape model;
-  model.layers = json.at("layers").as_integer(1, 1 << 16);
+  model.layers = number("layers");
   model.hidden = number("hidden");
   model.heads = number("heads");
   model.intermediate = number("intermediate");
@@ -48,6 +52,18 @@ ModelShape parse_own(const JsonValue& json) {
   return model;
 }
 
+void check_limits(const ModelShape& model, const JsonValue& json) {
+  const auto limit = [&](std::string_view what, std::int64_t value, std::int64_t most) {
+    if (value > most) json.fail(fmt::format("{} {}; at most {}", value, what, most));
+  };
+  limit("layers", model.layers, kMostLayers);
+  limit("heads", model.heads, kMostHeads);
+  limit("as head dimension", model.head_dim, kMostHeads);
+  for (const std::int64_t width :
+       {model.hidden, model.intermediate, model.vocabulary, model.learned_positions})
+    limit("as a width of a matrix", width, kWidest);
+}
+
 void finish(ModelShape& model, const JsonValue& json) {
   if (model.head_dim == 0) {
     if (model.hidden % model.heads != 0)
@@ -60,6 +76,7 @@ void finish(ModelShape& model, const JsonValue& json) {
   if (model.heads % model.kv_heads != 0)
     json.fail(fmt::format("{} heads cannot share {} key-value heads evenly", model.heads,
                           model.kv_heads));
+  check_limits(model, json);
 }
 
 }  // namespace

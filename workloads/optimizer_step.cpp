@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "base/units_text.hpp"
 #include "workloads/ownership.hpp"
 
 namespace amsp {
@@ -93,6 +96,12 @@ class StepEnd {
   // In chunks of a bucket of the flat parameters (DeepSpeed's allgather_bucket_size).
   void gathers(CommId group) {
     const Bytes all = job_.all_bytes() / job_.strategy.parameters.size();
+    constexpr double kMostChunks = 1 << 16;
+    if (all / job_.strategy.bucket > kMostChunks)
+      throw InputError("strategy " + job_.strategy.name + ": buckets of " +
+                       to_text(job_.strategy.bucket) +
+                       " make too many all-gathers of the updated parameters; at least " +
+                       to_text(Bytes(std::ceil(all.value() / kMostChunks))) + " would do");
     int number = 0;
     for (Bytes sent; sent < all;) {
       const Bytes chunk = std::min(job_.strategy.bucket, all - sent);

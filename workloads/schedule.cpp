@@ -107,6 +107,9 @@ class Check {
     if (op.collective && !op.kernels.empty())
       fail_op(op, "has kernels and a collective; make two ops of it");
     if (op.collective) check(op, *op.collective);
+    for (const Kernel& kernel : op.kernels)
+      if (!(kernel.hbm.value() >= 0) || !(kernel.duration.value() >= 0))
+        fail_op(op, "a kernel of negative size");
     if (op.role) check_index(op, op.role->communicator, op.role->index, "role");
     for (const MemoryChange& change : op.memory)
       if (!(change.delta.value() < 0) && !(change.delta.value() > 0))

@@ -72,6 +72,8 @@ Training parse_training(const JsonValue& json) {
         static_cast<Recompute>(recompute->as_one_of("recompute", recompute_names()));
   if (const auto reserve = json.find("memory_reserve"))
     training.memory_reserve = reserve->as_bytes();
+  if (training.memory_reserve < Bytes(0))
+    json.at("memory_reserve").fail("the memory reserve cannot be negative");
   return training;
 }
 

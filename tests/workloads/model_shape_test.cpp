@@ -123,4 +123,11 @@ TEST_CASE("what cannot be modelled is refused and named") {
   CHECK_THAT(error_of(R"({"layers": 2, "hidden": 64, "heads": 8, "kv_heads": 3,
                           "intermediate": 128, "vocabulary": 100})"),
              Catch::Contains("key-value"));
+  CHECK_THAT(error_of(R"({"layers": 1000000, "hidden": 64, "heads": 8, "intermediate": 128,
+                          "vocabulary": 100})"),
+             Catch::Contains("at most 4096"));
+  CHECK_THAT(error_of(R"({"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64,
+                          "num_attention_heads": 8, "intermediate_size": 2000000000,
+                          "vocab_size": 100})"),
+             Catch::Contains("width"));
 }

@@ -41,6 +41,19 @@ TEST_CASE("presets obey the rules on any machine and survive their text") {
   });
 }
 
+TEST_CASE("sizes that make no sense are refused") {
+  CHECK_THAT(error_of(R"({"bucket": "0B"})"), Catch::Contains("bucket"));
+  CHECK_THAT(error_of(R"({"bucket": 5})"), Catch::Contains("/bucket"));
+  CHECK_THAT(error_of(R"({"gathers_in_flight": 0})"), Catch::Contains("/gathers_in_flight"));
+  const Mesh dp{8, 1};
+  Training training;
+  training.global_batch = 8;
+  Strategy strategy = parse("\"zero1\"", dp);
+  strategy.bucket = Bytes(1000);
+  CHECK_THROWS_WITH(generate_schedule(load_model("llama-7b"), training, strategy, dp),
+                    Catch::Contains("at least"));
+}
+
 TEST_CASE("meshes as text") {
   CHECK(parse(R"({"preset": "amsp", "optimizer": "8x4"})").optimizer == Mesh{8, 4});
   CHECK(parse(R"({"preset": "amsp", "optimizer": "all"})").optimizer == Mesh{8, 4});

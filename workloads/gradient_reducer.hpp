@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens to the gradients of one micro-batch: reduce-scatter to the parameters' shards,
-// buckets over the replicas, accumulation (paper.md 3.2, 5; docs/model/40-schedule.md).
+// buckets over the replicas, accumulation (AMSP, IV-C and V; docs/model/40-schedule.md).
 #pragma once
 #include <optional>
 #include <string>

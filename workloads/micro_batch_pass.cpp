@@ -45,7 +45,7 @@ MemoryComponent gradient_component(const Stage& stage, bool incoming) {
   return logits ? MemoryComponent::logits : MemoryComponent::activations;
 }
 
-// What full recompute keeps of a layer: 2 b s h (paper.md 2.2).
+// What full recompute keeps of a layer: 2 b s h (InternEvo mem.py).
 Bytes layer_input(const Job& job) {
   const double tokens =
       static_cast<double>(job.training.micro_batch * job.training.sequence_length);

@@ -121,7 +121,7 @@ class StageList {
     if (rotary) s.forward.push_back(elementwise(sized(4, queries_ + keys_)));
     if (m_.norms_per_layer >= 1) s.input_gradient.push_back(norm_backward(m_.hidden));
     s.input_gradient.push_back(residual());
-    // Layer input 2, normed input 2, queries, keys and values (paper.md 2.2: 118/3 b s h a layer).
+    // Layer input 2, normed input 2, queries, keys and values (InternEvo mem.py: 118/3 b s h).
     s.saved = sized(4, m_.hidden) + sized(2, width);
     s.recomputable = sized(2, m_.hidden);
     s.recompute = {norm_forward(m_.hidden)};
@@ -192,7 +192,7 @@ class StageList {
     s.forward.push_back(norm_forward(m_.hidden));
     linear(s, m_.hidden, m_.vocabulary, m_.head_bias);
     s.input_gradient.push_back(norm_backward(m_.hidden));
-    s.saved = sized(6, m_.hidden);  // norm output in fp32 and the head's input (paper.md 2.2)
+    s.saved = sized(6, m_.hidden);  // norm output in fp32 and the head's input (InternEvo mem.py)
     s.incoming = sized(2, m_.vocabulary);
     s.outgoing = sized(2, m_.hidden);
   }

@@ -49,10 +49,10 @@ class StepEnd {
     builder_.hold_compute(sum);
   }
 
-  // InternEvo (paper.md 5.2), bytes for each owned parameter: flatten the bf16 gradients (4), copy
+  // InternEvo, bytes for each owned parameter: flatten the bf16 gradients (4), copy
   // to fp32 (6), unscale and clip in place (8), fused Adam (reads gradient, master copy and two
   // moments, writes three: 28), master copy back to bf16 (6). Temporaries: the Adam step peaks at
-  // 20 instead of 12 bytes for an owned parameter (paper.md 2.2).
+  // 20 instead of 12 bytes for an owned parameter (InternEvo mem.py).
   void adam() {
     Op op = compute_op("adam", Phase::optimizer);
     Kernel update;

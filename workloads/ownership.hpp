@@ -15,7 +15,7 @@ struct Ownership {
 
 // Equal slices of everything, or whole tensors (of the local shard): largest first onto the owner
 // with least (ties to the first), or, where the broadcast is to run beside the next forward pass,
-// contiguously in model order, each owner filled to 1.01 of an equal share (paper.md 5.2).
+// contiguously in model order, each owner filled to 1.01 of an equal share (InternEvo).
 Ownership own_optimizer_states(const Job& job);
 
 }  // namespace amsp

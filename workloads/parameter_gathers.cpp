@@ -34,7 +34,7 @@ std::string ParameterGathers::stream() const {
 }
 
 // AMSP prefetches a layer forward and, recomputing, backward; else one module backward, since a
-// whole layer's gathers would queue ahead of the reduce-scatters (paper.md 5.1).
+// whole layer's gathers would queue ahead of the reduce-scatters (AMSP, V-C).
 bool ParameterGathers::per_layer() const {
   if (job_.strategy.flat_layers) return true;
   if (!job_.strategy.gather_per_layer || !job_.strategy.overlap_gather_scatter) return false;

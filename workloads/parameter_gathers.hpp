@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // All-gathers of sharded parameters in one forward or backward pass: when each is launched, what
-// waits for it, when its buffer is freed (paper.md 5; docs/model/40-schedule.md).
+// waits for it, when its buffer is freed (AMSP, V; docs/model/40-schedule.md).
 #pragma once
 #include <map>
 #include <optional>

@@ -92,7 +92,7 @@ TEST_CASE("model states are the paper's formula") {
 }
 
 TEST_CASE("activations of a layer are 118/3 b s h, and 2 b s h with recompute") {
-  // paper.md 2.2, for an MLP of 8/3 of the hidden size: here h = 4608, f = 12288.
+  // InternEvo formulas/mem.py, for an MLP of 8/3 of the hidden size: here h = 4608, f = 12288.
   ModelShape model = load_model("llama-7b");
   model.heads = model.kv_heads = 36;
   model.hidden = 4608;
@@ -124,7 +124,7 @@ TEST_CASE("activations of a layer are 118/3 b s h, and 2 b s h with recompute") 
 }
 
 TEST_CASE("the Adam step peaks at 20 bytes for an owned parameter") {
-  // paper.md 2.2: with few activations the peak is P + G + OS x 5/3.
+  // InternEvo formulas/mem.py, with few activations the peak is P + G + OS x 5/3.
   ModelShape model = load_model("llama-7b");
   Training training;
   training.sequence_length = 16;

@@ -52,7 +52,7 @@ TEST_CASE("parameter counts of shipped models are those published") {
 }
 
 TEST_CASE("FLOPs of a token are the paper's") {
-  // paper.md 6.2. The paper's formula takes an MLP of 8/3 of the hidden size; the real one is
+  // arXiv:2311.00257v2. The paper's formula takes an MLP of 8/3 of the hidden size; the real one is
   // rounded up to a multiple of 256, which makes 0.4 to 0.7 % more.
   for (const auto& [name, flops] : {std::pair{"llama-7b", 45.88e9}, {"llama-13b", 86.55e9}}) {
     ModelShape model = load_model(name);

@@ -2,6 +2,7 @@
 // What a reader hands over: rows as printed plus facts. finish_run() settles what the log leaves
 // open (collective, ranks, nodes, units), cross-checks each row and refuses the contradictory ones.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,10 @@ void settle_collective(RawRun& raw, const TableEvidence& evidence, std::string_v
 void settle_ranks(RawRun& raw, const TableEvidence& evidence, std::string_view stem);
 void settle_nodes(RawRun& raw, std::string_view stem);
 void check_rows(RawRun& raw, const TableEvidence& evidence);
+
+// nThread x nGpus of the header line; 1 where the log has none.
+int ranks_of_a_process(const RunFacts& facts);
+inline constexpr std::int64_t kMostRanks = 10'000'000;
 
 // "…-2n16g-…" in a file name: 2 nodes, 16 ranks.
 struct NamedShape {

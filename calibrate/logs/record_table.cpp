@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/error.hpp"
 #include "calibrate/logs/log_format.hpp"
 #include "calibrate/logs/log_names.hpp"
 #include "calibrate/logs/table_cells.hpp"
@@ -207,9 +206,12 @@ void RecordTable::merge(Group& group, ParsedRow parsed, const MeasuredRun& facts
 }
 
 void RecordTable::take(const CellRecord& record) {
-  if (++taken_ > kMostRows)
-    throw InputError({"", "line " + std::to_string(record.line)},
-                     "more than " + std::to_string(kMostRows) + " rows; split the file");
+  if (++taken_ > kMostRows) {
+    if (taken_ == kMostRows + 1)
+      refuse(record.line, "",
+             "more than " + std::to_string(kMostRows) + " rows; the rest is left out");
+    return;
+  }
   std::string key, reason;
   MeasuredRun facts = base_;
   ParsedRow parsed;

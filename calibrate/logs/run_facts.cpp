@@ -128,10 +128,14 @@ void take_failure(std::string_view text, RunFacts& facts) {
 }
 
 void take_info(std::string_view noise, RunFacts& facts) {
-  if (const auto ranks = number_after(noise, "nranks ")) facts.info_ranks = ranks;
-  if (const auto ranks = number_after(noise, "nRanks ")) facts.info_ranks = ranks;
-  if (const auto nodes = number_after(noise, "nNodes ")) facts.info_nodes = nodes;
-  if (const auto local = number_after(noise, "localRanks ")) facts.info_local_ranks = local;
+  const auto take = [&](std::string_view mark, std::optional<int>& value) {
+    const auto number = number_after(noise, mark);
+    if (number && *number > 0) value = number;
+  };
+  take("nranks ", facts.info_ranks);
+  take("nRanks ", facts.info_ranks);
+  take("nNodes ", facts.info_nodes);
+  take("localRanks ", facts.info_local_ranks);
   take_nics(noise, facts);
   const std::string_view network = word_after(noise, "Using network ");
   if (!network.empty()) {

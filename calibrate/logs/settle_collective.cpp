@@ -197,6 +197,12 @@ int listed_ranks(const RunFacts& facts) {
 
 }  // namespace
 
+int ranks_of_a_process(const RunFacts& facts) {
+  const std::int64_t ranks =
+      std::int64_t{facts.threads.value_or(1)} * facts.gpus_a_process.value_or(1);
+  return ranks >= 1 && ranks < kMostRanks ? static_cast<int>(ranks) : 1;
+}
+
 TableEvidence table_evidence(const RawRun& raw) {
   TableEvidence evidence;
   gather_parts(raw, evidence);
@@ -256,7 +262,7 @@ void settle_ranks(RawRun& raw, const TableEvidence& evidence, std::string_view s
   MeasuredRun& run = raw.run;
   if (run.nranks) return;
   const RunFacts& facts = raw.facts;
-  if (evidence.parts && *evidence.parts >= 2 && *evidence.parts < 10'000'000) {
+  if (evidence.parts && *evidence.parts >= 2 && *evidence.parts < kMostRanks) {
     run.nranks = static_cast<int>(*evidence.parts);
     return;
   }
@@ -270,9 +276,10 @@ void settle_ranks(RawRun& raw, const TableEvidence& evidence, std::string_view s
   if (listed > 0 && !facts.devices_open_end) candidates.push_back({listed, "device list"});
   if (facts.info_ranks) candidates.push_back({*facts.info_ranks, "NCCL's INFO lines"});
   if (range.low == range.high) candidates.push_back({static_cast<int>(range.low), "busbw/algbw"});
-  const int a_process = facts.threads.value_or(1) * facts.gpus_a_process.value_or(1);
-  if (facts.launched_ranks)
-    candidates.push_back({*facts.launched_ranks * a_process, "launch command"});
+  const int a_process = ranks_of_a_process(facts);
+  const std::int64_t launched = std::int64_t{facts.launched_ranks.value_or(0)} * a_process;
+  if (launched > 0 && launched < kMostRanks)
+    candidates.push_back({static_cast<int>(launched), "launch command"});
   if (a_process > 1) candidates.push_back({a_process, "nThread x nGpus of one process"});
   if (const auto shape = shape_in_name(stem)) candidates.push_back({shape->ranks, "file name"});
   if (listed > 0 && facts.devices_open_end) candidates.push_back({listed, "cut device list"});

@@ -57,8 +57,7 @@ std::optional<int> nodes_by_devices(const RawRun& raw, std::string& note) {
   }
   const int n = raw.run.nranks.value_or(0);
   if (hosts.empty()) {
-    const bool one_process =
-        facts.gpus_a_process && facts.threads.value_or(1) * *facts.gpus_a_process == n;
+    const bool one_process = facts.gpus_a_process && ranks_of_a_process(facts) == n;
     return one_process ? std::optional<int>(1) : std::nullopt;
   }
   if (static_cast<int>(ranks.size()) >= n) return static_cast<int>(hosts.size());
@@ -82,7 +81,7 @@ std::optional<NamedShape> shape_in_name(std::string_view stem) {
     const auto ranks = parse_whole_number(rest.substr(n + 1, g - n - 1));
     const bool ends =
         g + 1 == rest.size() || std::isalnum(static_cast<unsigned char>(rest[g + 1])) == 0;
-    if (nodes && ranks && ends && *nodes > 0 && *ranks >= *nodes && *ranks < 10'000'000)
+    if (nodes && ranks && ends && *nodes > 0 && *ranks >= *nodes && *ranks < kMostRanks)
       return NamedShape{static_cast<int>(*nodes), static_cast<int>(*ranks)};
   }
   return std::nullopt;

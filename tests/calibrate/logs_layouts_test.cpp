@@ -255,6 +255,19 @@ TEST_CASE("rows that contradict themselves are refused with the reason") {
   CHECK(mentions(only_run("milliseconds.txt").notes, "milliseconds"));
 }
 
+TEST_CASE("impossible numbers around a table are passed over") {
+  // Found by fuzzing: no nodes; more threads x GPUs than an integer holds.
+  const std::string row = "1048576 262144 float sum -1 50.00 20.97 36.70 0 49.00 21.40 37.45 0\n";
+  const auto none = read_log_text(
+      "a:1:2 [0] NCCL INFO comm 0x1 rank 0 nRanks 8 nNodes 0 localRanks 0 - Init COMPLETE\n" + row,
+      "x");
+  CHECK(none.at(0).nranks == 8);
+  CHECK_FALSE(none.at(0).nnodes.has_value());
+  const auto many =
+      read_log_text("# nThread 9999999 nGpus 9999999 minBytes 8 maxBytes 8\n" + row, "x");
+  CHECK(many.at(0).rows.size() == 1);
+}
+
 TEST_CASE("a run that failed is a run without rows") {
   const MeasuredRun run = only_run("failed-midway.txt");
   CHECK(run.rows.empty());

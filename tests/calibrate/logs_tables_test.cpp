@@ -97,6 +97,23 @@ TEST_CASE("CSV cells that cannot be read are refused by line") {
   CHECK(runs[0].refused[3].reason == "2 cells where the table has 4 columns");
 }
 
+TEST_CASE("the CSV that is written is read back") {
+  const auto runs =
+      read_logs(std::string(AMSP_TEST_FOLDER) + "/calibrate/fixtures/two-commands.txt");
+  const auto again = read_log_text(runs_to_csv(runs), "again.csv");
+  REQUIRE(again.size() == runs.size());
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    CHECK(again[i].collective == runs[i].collective);
+    CHECK(again[i].nranks == runs[i].nranks);
+    REQUIRE(again[i].rows.size() == runs[i].rows.size());
+    for (std::size_t j = 0; j < runs[i].rows.size(); ++j) {
+      CHECK(again[i].rows[j].bytes == runs[i].rows[j].bytes);
+      CHECK(us(again[i].rows[j].out_of_place) == Approx(us(runs[i].rows[j].out_of_place)));
+      CHECK(us(again[i].rows[j].in_place) == Approx(us(runs[i].rows[j].in_place)));
+    }
+  }
+}
+
 TEST_CASE("sizes with suffixes") {
   CHECK(parse_size_cell("8") == Bytes(8));
   CHECK(parse_size_cell("1K") == Bytes(1024));

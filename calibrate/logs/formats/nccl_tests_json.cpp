@@ -3,6 +3,7 @@
 // config.devices, results, average_bus_bandwidth. Booleans and some numbers are strings there.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 
 #include "base/error.hpp"
@@ -85,7 +86,8 @@ void read_devices(const JsonValue& holder, RunFacts& facts) {
 
 void read_facts(const JsonValue& root, RawRun& raw) {
   RunFacts& facts = raw.facts;
-  if (const auto version = json_number(root, "nccl_version"))
+  const auto version = json_number(root, "nccl_version");
+  if (version && version->value > 0 && version->value < 1e7)
     facts.header_version = version_of_code(static_cast<long long>(version->value));
   facts.library = "NCCL";
   for (const std::string_view list : {"args", "env"})
@@ -99,7 +101,7 @@ void read_facts(const JsonValue& root, RawRun& raw) {
   }
   if (facts.devices.empty()) read_devices(root, facts);
   if (const auto bounds = root.find("out_of_bounds"); bounds && bounds->is_object())
-    if (const auto count = json_number(*bounds, "count"))
+    if (const auto count = json_number(*bounds, "count"); count && std::abs(count->value) < 9e15)
       raw.run.out_of_bounds = static_cast<std::int64_t>(count->value);
   if (const auto average = root.find("average_bus_bandwidth"); average && average->is_object())
     if (const auto rate = json_number(*average, "bandwidth"))

@@ -302,10 +302,11 @@ class TextReader {
     const bool header_only = stage_ == Stage::header && !last;
     const bool worth = died || !raw_.rows.empty() || !raw_.run.refused.empty() || table_ ||
                        (raw_.facts.threads && !header_only) || raw_.run.avg_busbw || tuner;
-    meaningful_ = meaningful_ || died || !raw_.rows.empty() || raw_.facts.threads || tuner;
+    meaningful_ = meaningful_ || died || raw_.facts.threads || tuner;
     if (worth && runs_.size() < kMostRuns) {
       if (raw_.run.format.empty()) raw_.run.format = "nccl-tests";
       runs_.push_back(finish_run(std::move(raw_), stem_));
+      meaningful_ = meaningful_ || !runs_.back().rows.empty();
     }
     raw_ = RawRun{};
     table_.reset();

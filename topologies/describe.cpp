@@ -50,6 +50,18 @@ std::string gpu_line(const GpuSpec& gpu) {
   return line;
 }
 
+// Sockets of the GPU slots, and their PCIe switches where there are any.
+std::string places_line(const NodeSpec& node) {
+  std::vector<int> sockets, switches;
+  for (int slot = 0; slot < node.gpus; ++slot) {
+    sockets.push_back(node.socket_of_slot(slot));
+    switches.push_back(node.switch_of_slot(slot));
+  }
+  std::string line = fmt::format("GPU sockets {}", join(sockets));
+  if (!node.switch_socket.empty()) line += fmt::format("; PCIe switches {}", join(switches));
+  return line + "\n";
+}
+
 void append_nics(const NodeSpec& node, std::string& out) {
   for (const NicSpec& nic : node.nics) {
     out += fmt::format("  {:<12} {:>10}", nic.name, human(nic.rate));
@@ -65,31 +77,49 @@ void append_list(std::string_view title, const std::vector<std::string>& lines, 
   for (const std::string& line : lines) out += fmt::format("  - {}\n", line);
 }
 
-Json cluster_json(const ClusterSpec& cluster) {
+Json gpu_json(const GpuSpec& gpu) {
   Json peak = Json::object();
-  for (const auto& [dtype, rate] : cluster.node.gpu.peak)
-    peak[std::string(name_of(dtype))] = to_text(rate);
+  for (const auto& [dtype, rate] : gpu.peak) peak[std::string(name_of(dtype))] = to_text(rate);
+  return {{"name", gpu.name},
+          {"memory", to_text(gpu.memory)},
+          {"hbm", to_text(gpu.hbm)},
+          {"multiprocessors", gpu.multiprocessors},
+          {"peak", peak}};
+}
+
+Json intra_json(const NodeSpec& node) {
+  Json json = {{"kind", name_of(node.intra.kind)},
+               {"gpu_rate", to_text(node.intra.gpu_rate)},
+               {"multicast", node.intra.multicast}};
+  for (const auto& [pair, count] : node.intra.mesh_links)
+    json["links"][fmt::format("{}-{}", pair.first, pair.second)] = count;
+  if (node.pcie_rate > Bandwidth(0)) json["pcie_rate"] = to_text(node.pcie_rate);
+  json["gpu_sockets"] = Json::array();
+  json["gpu_switches"] = Json::array();
+  for (int slot = 0; slot < node.gpus; ++slot) {
+    json["gpu_sockets"].push_back(node.socket_of_slot(slot));
+    json["gpu_switches"].push_back(node.switch_of_slot(slot));
+  }
+  return json;
+}
+
+Json nic_json(const NicSpec& nic) {
+  return {{"name", nic.name},
+          {"rate", to_text(nic.rate)},
+          {"gpus", nic.gpus},
+          {"socket", nic.socket},
+          {"switch", nic.pcie_switch}};
+}
+
+Json cluster_json(const ClusterSpec& cluster) {
   Json nics = Json::array();
-  for (const NicSpec& nic : cluster.node.nics)
-    nics.push_back({{"name", nic.name},
-                    {"rate", to_text(nic.rate)},
-                    {"gpus", nic.gpus},
-                    {"socket", nic.socket},
-                    {"switch", nic.pcie_switch}});
+  for (const NicSpec& nic : cluster.node.nics) nics.push_back(nic_json(nic));
   return {{"name", cluster.name},
           {"nodes", cluster.nodes},
           {"gpus", cluster.gpus()},
           {"gpus_per_node", cluster.node.gpus},
-          {"gpu",
-           {{"name", cluster.node.gpu.name},
-            {"memory", to_text(cluster.node.gpu.memory)},
-            {"hbm", to_text(cluster.node.gpu.hbm)},
-            {"multiprocessors", cluster.node.gpu.multiprocessors},
-            {"peak", peak}}},
-          {"intra",
-           {{"kind", name_of(cluster.node.intra.kind)},
-            {"gpu_rate", to_text(cluster.node.intra.gpu_rate)},
-            {"multicast", cluster.node.intra.multicast}}},
+          {"gpu", gpu_json(cluster.node.gpu)},
+          {"intra", intra_json(cluster.node)},
           {"nics", nics},
           {"fabric", fabric_line(cluster.fabric)}};
 }
@@ -128,6 +158,7 @@ std::string describe_as_table(const Network& network) {
       "achievable  {:.0f} % of data-sheet rates inside, {:.0f} % of NICs, where "
       "nothing is measured\n",
       cluster.achievable.intra * 100, cluster.achievable.nic * 100);
+  out += places_line(cluster.node);
   if (!cluster.node.nics.empty()) out += "NICs of a node (line rate)\n";
   append_nics(cluster.node, out);
   out += fmt::format("\n{:<8} {:<20} {:>9} {:>13}  {}\n", "kind", "from → to", "links", "capacity",

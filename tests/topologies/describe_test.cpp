@@ -30,6 +30,8 @@ TEST_CASE("json: links of every kind add up to the network's") {
   const Bandwidth bisection =
       parse_bandwidth(json["bisection_bandwidth"].get<std::string>(), {"json", ""});
   CHECK(bisection.value() == Approx(8 * 4 * 0.96 * 12.5e9));
+  CHECK(json["intra"]["links"]["0-3"] == 2);
+  CHECK(json["intra"]["gpu_sockets"] == std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1});
   CHECK(json["distances"].back()["switches"] == 3);
 }
 

@@ -143,6 +143,16 @@ TEST_CASE("a matrix becomes a cluster with its sockets, switches and nearest NIC
   CHECK(cluster.node.socket_of_slot(3) == cluster.node.nics[1].socket);
 }
 
+TEST_CASE("the GPU type is guessed from the NVLinks") {
+  const auto guess = [](const std::string& matrix) {
+    return guess_gpu_type(parse_topo_matrix(matrix, "m")).type;
+  };
+  CHECK(guess(replaced(kMatrix, "NV4", "NV12")) == "a100-pcie-80gb");  // bridged pairs
+  CHECK(guess(kMatrix) == "rtx-a6000");
+  CHECK(guess("GPU0 GPU1\nGPU0 X NV18\nGPU1 NV18 X\n") == "h100-sxm5-80gb");
+  CHECK(guess("GPU0 GPU1\nGPU0 X PIX\nGPU1 PIX X\n") == "l40s");
+}
+
 TEST_CASE("an environment report names the GPU type") {
   const std::string report = "GPU models and configuration:\nGPU 0: NVIDIA H200 (UUID: GPU-0)\n";
   CHECK(gpu_type_in_text(report) == "h200-sxm-141gb");

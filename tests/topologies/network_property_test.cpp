@@ -191,6 +191,9 @@ TEST_CASE("distances count the switches on the way") {
 TEST_CASE("bisection bandwidth inside a node") {
   const ClusterSpec cluster = resized(load_cluster("a800-4hdr"), 8);
   CHECK(bisection_bandwidth(Network(cluster)).value() == Approx(4 * 0.8 * 200e9));
+  // DGX-1: 2 + 2 + 1 + 1 links of 25 GB/s join the two halves of the cube.
+  const ClusterSpec cube = resized(load_cluster("dgx-1-v100"), 8);
+  CHECK(bisection_bandwidth(Network(cube)).value() == Approx(6 * 0.8 * 25e9));
 }
 
 }  // namespace amsp

@@ -107,16 +107,23 @@ GpuGuess guess_by_links(const MachineFacts& facts) {
   if (links == 6 && facts.gpus.size() > 8) return named("v100-sxm3-32gb", " through a switch");
   // Bridges join two cards: several peers with few links are a part of a V100 cube.
   if (links < 6 && most_peers(facts) > 1) return named("v100-sxm2-32gb", " to several GPUs");
-  const auto fitting = types_where([&](const Named& type) {
-    return type.type.nvlinks == links && type.stem.find("pcie") == std::string::npos;
-  });
+  const auto with_links = [links](bool card) {
+    return types_where([=](const Named& type) {
+      return type.type.nvlinks == links && (type.stem.find("pcie") != std::string::npos) == card;
+    });
+  };
+  // Several GPUs of which each has one peer are cards with bridges.
+  const bool bridged = facts.gpus.size() > 2 && most_peers(facts) == 1;
+  auto fitting = with_links(bridged);
+  if (fitting.empty()) fitting = with_links(!bridged);
   if (fitting.empty())
     return {"h100-sxm5-80gb",
             fmt::format("the GPU type is not named and no type of the catalogue has {}; "
                         "h100-sxm5-80gb is the default",
                         what)};
   // Of several generations with as many links, the commonest.
-  for (const char* common : {"h100-sxm5-80gb", "a100-sxm4-80gb", "v100-sxm2-32gb", "rtx-a6000"})
+  for (const char* common :
+       {"h100-sxm5-80gb", "a100-sxm4-80gb", "a100-pcie-80gb", "v100-sxm2-32gb", "rtx-a6000"})
     for (const Named* type : fitting)
       if (type->stem == common) return chosen_as(*type, fitting, what);
   return chosen(fitting, what);

@@ -47,11 +47,21 @@ std::size_t distinct(const std::vector<Colour>& colours) {
   return count;
 }
 
+// Implied now and on the healthy network, whose capacities set the wire efficiency of a group.
+std::vector<char> always_implied(const Unfolded& all) {
+  std::vector<Bandwidth> healthy;
+  for (const Link& link : all.network->links()) healthy.push_back(link.capacity);
+  std::vector<char> implied = implied_links(*all.network, all.capacity);
+  const std::vector<char> before = implied_links(*all.network, healthy);
+  for (std::size_t l = 0; l < implied.size(); ++l) implied[l] = implied[l] && before[l];
+  return implied;
+}
+
 class Refinement {
  public:
   explicit Refinement(const Unfolded& all)
       : all_(all),
-        implied_(implied_links(*all.network, all.capacity)),
+        implied_(always_implied(all)),
         ranks_(all.ranks),
         groups_(all.groups),
         links_(all.capacity.size()) {}

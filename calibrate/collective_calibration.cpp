@@ -151,7 +151,8 @@ CurveValue CollectiveCalibration::fitted(const KindFit& fit, CollectiveKind kind
   } else {
     variance += fit.spread * fit.spread;
   }
-  value.log_deviation = std::sqrt(variance);
+  constexpr double least = 0.02;  // repeated runs differ by that much
+  value.log_deviation = std::max(least, fit.interval_factor * std::sqrt(variance));
   return value;
 }
 

@@ -37,7 +37,8 @@ struct KindFit {
   std::vector<double> trust;  // of each row: 1 = believed, small = an outlier
   double rotation = 0;        // sizes are compared as bytes / ranks^rotation
   Kriging correction;
-  double spread = 0.05;  // robust deviation of log(measured / physics)
+  double interval_factor = 1;  // widens intervals until nine of ten left-out rows lie inside
+  double spread = 0.05;        // robust deviation of log(measured / physics)
 };
 
 struct CurveValue {

@@ -136,6 +136,7 @@ Json fit_json(const KindFit& fit) {
   json["parameters"] = parameters_json(fit);
   json["covariance"] = covariance_json(fit.covariance);
   json["spread"] = fit.spread;
+  json["interval_factor"] = fit.interval_factor;
   if (fit.rows.empty()) return json;
   const Kernel3& kernel = fit.correction.kernel();
   json["correction"] = {{"rotation", fit.rotation},
@@ -150,12 +151,13 @@ Json fit_json(const KindFit& fit) {
 }
 
 KindFit read_fit(const JsonValue& json, CollectiveKind kind, const Hardware& hardware) {
-  json.accept_keys({"parameters", "covariance", "spread", "correction", "rows"});
+  json.accept_keys({"parameters", "covariance", "spread", "interval_factor", "correction", "rows"});
   KindFit fit;
   fit.kind = kind;
   fit.parameters = read_parameters(json.at("parameters"));
   fit.covariance = read_covariance(json.at("covariance"));
   fit.spread = json.at("spread").as_number(1e-6, 10);
+  fit.interval_factor = json.at("interval_factor").as_number(1, 100);
   const auto rows = json.find("rows");
   if (!rows) return fit;
   for (const JsonValue& row : rows->items()) {
@@ -180,6 +182,7 @@ KindFit read_fit(const JsonValue& json, CollectiveKind kind, const Hardware& har
 
 std::string to_json(const CollectiveCalibration& calibration) {
   Json json;
+  json["ll128_across"] = calibration.hardware.ll128_across;
   json["all_kinds"] = fit_json(calibration.system);
   json["kinds"] = Json::object();
   for (const KindFit& fit : calibration.kinds) {
@@ -190,9 +193,10 @@ std::string to_json(const CollectiveCalibration& calibration) {
 
 CollectiveCalibration read_collective_calibration(const JsonValue& json,
                                                   const ClusterSpec& cluster) {
-  json.accept_keys({"all_kinds", "kinds"});
+  json.accept_keys({"ll128_across", "all_kinds", "kinds"});
   CollectiveCalibration calibration;
   calibration.hardware = hardware_of(cluster);
+  calibration.hardware.ll128_across = json.at("ll128_across").as_bool();
   calibration.defaults = default_parameters(cluster);
   calibration.system =
       read_fit(json.at("all_kinds"), CollectiveKind::all_reduce, calibration.hardware);

@@ -33,6 +33,8 @@ double system_width(Parameter p) {
     case Parameter::across_ll128:
     case Parameter::across_simple:
     case Parameter::step_growth:
+    case Parameter::tree_growth:
+    case Parameter::ceiling_ll:
       return 1.0;
     case Parameter::step_bytes:
     case Parameter::tree_loss:
@@ -145,6 +147,20 @@ void correct(KindFit& fit, const Hardware& hardware) {
   }
 }
 
+// The 90th percentile of the left-out rows' errors in units of their expected deviation, over that
+// of a normal distribution.
+double interval_factor(const Kriging& correction) {
+  std::vector<double> sizes;
+  for (std::size_t i = 0; i < correction.points().size(); ++i) {
+    sizes.push_back(
+        std::abs(correction.leave_one_out()[i] / correction.leave_one_out_deviation()[i]));
+  }
+  if (sizes.size() < 10) return 1.5;  // too few to tell
+  const auto place = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() * 9 / 10);
+  std::nth_element(sizes.begin(), place, sizes.end());
+  return std::clamp(*place / 1.6449, 1.0, 4.0);
+}
+
 // Several times of one size in one file (out of place, in place, repeated runs) become one row:
 // their geometric mean, or the least where they differ by more than a quarter.
 std::vector<Observation> merged(const std::vector<Observation>& rows) {
@@ -207,6 +223,24 @@ Stage kind_stage(const KindFit& system, CollectiveKind kind) {
   return stage;
 }
 
+// Logs do not say whether NCCL allowed LL128 between nodes: the better of both answers.
+void fit_system(const std::vector<Observation>& rows, CollectiveCalibration& result) {
+  LeastSquaresSolution best;
+  best.cost = HUGE_VAL;
+  const bool possible = result.hardware.ll128_across;
+  bool chosen = possible;
+  for (const bool allowed : {true, false}) {
+    if (allowed && !possible) continue;
+    result.hardware.ll128_across = allowed;
+    LeastSquaresSolution solution = fit_stage(rows, system_stage(result.defaults), result.hardware);
+    if (solution.cost >= best.cost) continue;
+    best = std::move(solution);
+    chosen = allowed;
+  }
+  result.hardware.ll128_across = chosen;
+  take(best, result.system);
+}
+
 }  // namespace
 
 double size_weight(Bytes bytes) {
@@ -225,7 +259,7 @@ CollectiveCalibration fit_collectives(std::vector<Observation> rows, const Clust
     if (!is_pairwise(row.kind)) shared.push_back(row);
   }
   if (shared.empty()) shared = rows;
-  take(fit_stage(shared, system_stage(result.defaults), result.hardware), result.system);
+  fit_system(shared, result);
   std::map<CollectiveKind, std::vector<Observation>> by_kind;
   for (Observation& row : rows) by_kind[row.kind].push_back(std::move(row));
   for (auto& [kind, of_kind] : by_kind) {
@@ -239,6 +273,7 @@ CollectiveCalibration fit_collectives(std::vector<Observation> rows, const Clust
     } else {
       fit.correction = make_correction(fit, {{1, 1, 1, 1}, 0.0, fit.spread}, result.hardware);
     }
+    fit.interval_factor = interval_factor(fit.correction);
     result.kinds.push_back(std::move(fit));
   }
   return result;

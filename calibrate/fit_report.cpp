@@ -31,7 +31,7 @@ void write_parameters(const KindFit& fit, std::string& text) {
   for (std::size_t j = 0; j < parameter_count; ++j) {
     const auto parameter = static_cast<Parameter>(j);
     const double deviation = std::sqrt(std::max(0.0, fit.covariance[j][j]));
-    if (deviation > 0.3) continue;
+    if (deviation > 0.12) continue;
     const double value = fit.parameters[parameter];
     const double factor = std::exp(1.6449 * deviation);
     text += fmt::format("    {:<14} {:>12}  [{}, {}]\n", name_of(parameter),

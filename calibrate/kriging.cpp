@@ -51,7 +51,10 @@ Kriging::Kriging(std::vector<Point> points, Kernel3 kernel)
   const MatrixXd inverse = cholesky.solve(MatrixXd::Identity(n, n));
   weights_.assign(weights.data(), weights.data() + n);
   inverse_.assign(inverse.data(), inverse.data() + n * n);
-  for (Eigen::Index i = 0; i < n; ++i) leave_one_out_.push_back(weights[i] / inverse(i, i));
+  for (Eigen::Index i = 0; i < n; ++i) {
+    leave_one_out_.push_back(weights[i] / inverse(i, i));
+    leave_one_out_deviation_.push_back(1 / std::sqrt(inverse(i, i)));
+  }
 }
 
 Kriging::Value Kriging::at(std::span<const double> where, int domain) const {

@@ -35,6 +35,10 @@ class Kriging {
   [[nodiscard]] Value at(std::span<const double> where, int domain) const;
   // Leave-one-out residuals (closed form), in the order of the points.
   [[nodiscard]] const std::vector<double>& leave_one_out() const { return leave_one_out_; }
+  // Their standard deviations as the model expects them.
+  [[nodiscard]] const std::vector<double>& leave_one_out_deviation() const {
+    return leave_one_out_deviation_;
+  }
   [[nodiscard]] const Kernel3& kernel() const { return kernel_; }
   [[nodiscard]] const std::vector<Point>& points() const { return points_; }
 
@@ -43,7 +47,7 @@ class Kriging {
   Kernel3 kernel_;
   std::vector<double> weights_;  // inverse covariance x values
   std::vector<double> inverse_;  // row-major inverse covariance
-  std::vector<double> leave_one_out_;
+  std::vector<double> leave_one_out_, leave_one_out_deviation_;
 };
 
 // Chooses lengths, amplitude and noise by the likelihood over the given candidate lengths per

@@ -128,7 +128,9 @@ double channel_speed(GpuGeneration generation) {
 
 TunerTime tuner_time(const Candidate& c, CollectiveKind kind, Bytes bytes, const GroupShape& shape,
                      const NcclGraph& graph, const NcclSystem& system) {
-  const Bandwidth channel = shape.nodes <= 2 ? graph.inside : graph.across;
+  const bool tree = c.algorithm == Algorithm::tree;
+  const Bandwidth inside = tree ? graph.tree_inside : graph.inside;
+  const Bandwidth channel = shape.nodes <= 2 ? inside : graph.across;
   const double bus = graph.channels * channel.value() / 1e9;
   double latency = latency_us(c, kind, shape, graph, system);
   double algbw = 0;
@@ -145,7 +147,7 @@ TunerTime tuner_time(const Candidate& c, CollectiveKind kind, Bytes bytes, const
   }
   const double units = std::max(1.0, bytes.value() / 64);
   const auto index = static_cast<std::size_t>(std::log2(units));
-  if (c.algorithm == Algorithm::tree && kind == CollectiveKind::all_reduce && index < 23) {
+  if (tree && kind == CollectiveKind::all_reduce && index < 23) {
     algbw *= tree_correction[at(c.protocol)][index];
   }
   if (c.algorithm == Algorithm::ring && c.protocol == Protocol::simple && shape.nodes > 1 &&
@@ -164,10 +166,13 @@ NcclGraph expected_graph(const GroupShape& shape, Bandwidth gpu_rate, Bandwidth 
   if (shape.nodes == 1) {
     graph.channels = std::max(1, static_cast<int>(inside_channels));
     graph.inside = graph.across = Bandwidth(std::min(speed, 0.8 * gpu_rate.value()));
+    graph.tree_inside = graph.inside;
   } else {  // 12 GB/s per 100 Gb/s of NIC (topo.h)
     graph.channels = std::max(2, nics);
     const double rate = nics * nic_rate.value() * 0.96 / graph.channels;
     graph.inside = graph.across = Bandwidth(rate);
+    const double ports = shape.ranks_per_node > 1 ? 0.8 * gpu_rate.value() / graph.channels : rate;
+    graph.tree_inside = Bandwidth(std::clamp(ports, rate, 2 * rate));
     graph.same_channels = nics < 2;
   }
   graph.nvls_channels = std::max(shape.ranks_per_node, 2);

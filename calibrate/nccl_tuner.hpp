@@ -14,8 +14,9 @@ enum class GpuGeneration { volta, ampere, hopper, blackwell };
 // What NCCL's topology search finds for a communicator: channels and the rate of one of them.
 struct NcclGraph {
   int channels = 1;
-  Bandwidth inside;  // of one channel inside a node
-  Bandwidth across;  // of one channel between nodes
+  Bandwidth inside;       // of one channel inside a node
+  Bandwidth across;       // of one channel between nodes
+  Bandwidth tree_inside;  // the tree graph's; the search raises it up to twice `across`
   int nvls_channels = 0;
   Bandwidth nvls_inside, nvls_across;
   bool plain_tree = false;    // the search fell back to the plain tree pattern
@@ -24,9 +25,8 @@ struct NcclGraph {
 
 struct NcclSystem {
   GpuGeneration generation = GpuGeneration::ampere;
-  bool pcie = false;      // GPUs joined by PCIe instead of NVLink
-  bool amd_cpu = false;   // network overhead 2 us instead of 1
-  bool mixed_ll = false;  // row of the LL ceilings: AMD or mixed hosts
+  bool pcie = false;     // GPUs joined by PCIe instead of NVLink
+  bool amd_cpu = false;  // network overhead 2 us instead of 1
 };
 
 struct TunerTime {

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <tuple>
 
 namespace amsp {
 namespace {
@@ -87,6 +89,32 @@ class Collector {
   Observations& result_;
 };
 
+// A large buffer that moves at less than half of the bandwidth of smaller ones met something else
+// than the network (swapped or registered memory, a time slice): seen above 4 GiB in public data.
+void refuse_collapses(Observations& all) {
+  constexpr double large = 1073741824.0;
+  constexpr double collapse = 0.5;
+  using Key = std::tuple<std::string, int, GroupShape>;
+  std::map<Key, double> best;
+  const auto key = [](const Observation& row) {
+    return Key{row.source, static_cast<int>(row.kind), row.shape};
+  };
+  for (const Observation& row : all.rows) {
+    double& rate = best[key(row)];
+    rate = std::max(rate, (row.bytes / row.time).value());
+  }
+  const auto collapsed = [&](const Observation& row) {
+    return row.bytes.value() > large && (row.bytes / row.time).value() < collapse * best[key(row)];
+  };
+  for (const Observation& row : all.rows) {
+    if (collapsed(row)) {
+      all.refused.push_back(
+          {row.source, row.place, "less than half of the bandwidth of other sizes"});
+    }
+  }
+  std::erase_if(all.rows, collapsed);
+}
+
 }  // namespace
 
 GroupShape shape_on(const ClusterSpec& cluster, int ranks, int ranks_per_node) {
@@ -114,6 +142,7 @@ Observations observations_of(const std::vector<MeasuredRun>& runs, const Cluster
   Observations result;
   Collector collector(cluster, result);
   for (const MeasuredRun& run : runs) collector.add(run);
+  refuse_collapses(result);
   return result;
 }
 

@@ -82,7 +82,8 @@ Seconds transfer_time(const Candidate& c, CollectiveKind kind, Bytes bytes, cons
   if (c.protocol == Protocol::ll128) time = time / p[Parameter::share_ll128];
   if (c.protocol == Protocol::ll) {  // half of LL's words are flags, and its total has a ceiling
     const Bytes volume = bytes * bus_factor(kind, shape.ranks);
-    time = std::max(time * 2, volume / Bandwidth(p[Parameter::ceiling_ll]));
+    time = time * 2;
+    if (shape.nodes > 1) time = std::max(time, volume / Bandwidth(p[Parameter::ceiling_ll]));
   }
   return time;
 }
@@ -123,7 +124,8 @@ std::vector<Candidate> candidates(CollectiveKind kind, const GroupShape& shape,
   std::vector<Candidate> all;
   const auto every_protocol = [&](Algorithm algorithm) {
     all.push_back({algorithm, Protocol::ll});
-    if (hardware.ll128) all.push_back({algorithm, Protocol::ll128});
+    if (shape.nodes > 1 ? hardware.ll128_across : hardware.ll128_inside)
+      all.push_back({algorithm, Protocol::ll128});
     all.push_back({algorithm, Protocol::simple});
   };
   every_protocol(Algorithm::ring);
@@ -147,7 +149,10 @@ PhysicsTime candidate_time(const Candidate& c, CollectiveKind kind, Bytes bytes,
     across *= 1 + p[Parameter::step_growth] * message / (message + p[Parameter::step_bytes]);
   }
   if (c.algorithm == Algorithm::tree || c.algorithm == Algorithm::nvls_tree) {
-    across *= p[Parameter::tree_step];
+    constexpr double largest_chunk = 524288;  // src/enqueue.cc
+    const double message = std::min(bytes.value() / (4.0 * nics), largest_chunk);
+    across *= p[Parameter::tree_step] *
+              (1 + p[Parameter::tree_growth] * message / (message + p[Parameter::step_bytes]));
   }
   const double base =
       is_nvls(c) ? p[Parameter::latency_nvls] : pick(p, Parameter::base_ll, c.protocol);

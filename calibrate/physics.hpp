@@ -36,9 +36,10 @@ enum class Parameter : std::size_t {
   step_growth,  // how much longer a hop across takes once its messages are large …
   step_bytes,   // … and the message size at which half of that is reached
   tree_step,    // a tree's hop over the network relative to a ring's
+  tree_growth,  // as step_growth, for the chunks of a tree
   rate_inside,  // one GPU's port
   rate_nic,     // one NIC
-  ceiling_ll,   // LL: total rate of a collective
+  ceiling_ll,   // LL: total rate of a collective between nodes
   share_ll128,  // LL128: share of the Simple rate
   share_tree,   // tree: share of a ring's rate …
   tree_loss,    // … which falls with (nodes / 2)^-loss
@@ -66,9 +67,10 @@ struct PhysicsParameters {
 struct Hardware {
   int nics_per_node = 1;
   int gpus_per_node = 8;
-  bool nvls = false;   // NVLink SHARP: NVSwitch and Hopper or later
-  bool ll128 = true;   // NCCL allows LL128 only over NVLink and PCIe paths without a CPU
-  Bandwidth gpu_rate;  // data sheet: one GPU's port, one NIC
+  bool nvls = false;         // NVLink SHARP: NVSwitch and Hopper or later
+  bool ll128_inside = true;  // NCCL allows LL128 only over NVLink and PCIe paths without a CPU;
+  bool ll128_across = true;  // between nodes, whether a NIC hangs on a CPU decides
+  Bandwidth gpu_rate;        // data sheet: one GPU's port, one NIC
   Bandwidth nic_rate;
   NcclSystem system;
   int multiprocessors = 0;

@@ -42,7 +42,7 @@ Hardware hardware_of(const ClusterSpec& cluster) {
   hardware.gpus_per_node = node.gpus;
   hardware.nics_per_node = std::max<int>(1, static_cast<int>(node.nics.size()));
   hardware.nvls = modern && node.intra.multicast;
-  hardware.ll128 = node.intra.kind != IntraNodeKind::pcie;
+  hardware.ll128_inside = hardware.ll128_across = node.intra.kind != IntraNodeKind::pcie;
   hardware.multiprocessors = node.gpu.multiprocessors;
   hardware.gpu_rate = node.intra.gpu_rate;
   hardware.nic_rate = nic_rate(node);
@@ -70,7 +70,8 @@ PhysicsParameters default_parameters(const ClusterSpec& cluster) {
   // A Simple ring's step counts 1.4 times once its slices are full (tuning.cc, "plateau").
   p[Parameter::step_growth] = 0.4;
   p[Parameter::step_bytes] = 65536;
-  p[Parameter::tree_step] = 1.85;  // row Tree: 5.0/2.7, 8.5/4.0, 14/14
+  p[Parameter::tree_growth] = 0.4;  // as a ring's
+  p[Parameter::tree_step] = 1.85;   // row Tree: 5.0/2.7, 8.5/4.0, 14/14
   // Achieved busbw / data sheet: A100 235/300, H100 365/450, B200 680/900 (nccl-tests logs): the
   // cluster's own share of data-sheet rates.
   p[Parameter::rate_inside] = cluster.achievable.intra * node.intra.gpu_rate.value();
@@ -94,11 +95,11 @@ PhysicsParameters default_parameters(const ClusterSpec& cluster) {
 
 std::string_view name_of(Parameter parameter) {
   constexpr std::array<std::string_view, parameter_count> names{
-      "base_ll",       "base_ll128",   "base_simple",  "inside_ll",     "inside_ll128",
-      "inside_simple", "across_ll",    "across_ll128", "across_simple", "step_growth",
-      "step_bytes",    "tree_step",    "rate_inside",  "rate_nic",      "ceiling_ll",
-      "share_ll128",   "share_tree",   "tree_loss",    "rate_nvls",     "latency_nvls",
-      "choose_ll",     "choose_ll128", "choose_tree",  "choose_nvls"};
+      "base_ll",       "base_ll128",  "base_simple",  "inside_ll",     "inside_ll128",
+      "inside_simple", "across_ll",   "across_ll128", "across_simple", "step_growth",
+      "step_bytes",    "tree_step",   "tree_growth",  "rate_inside",   "rate_nic",
+      "ceiling_ll",    "share_ll128", "share_tree",   "tree_loss",     "rate_nvls",
+      "latency_nvls",  "choose_ll",   "choose_ll128", "choose_tree",   "choose_nvls"};
   return names[static_cast<std::size_t>(parameter)];
 }
 

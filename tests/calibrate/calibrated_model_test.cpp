@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shipped A800 calibration: what it must reach on its own data, and what the simulator relies
+// on (docs/model/20-collectives.md).
+#include <rapidcheck/catch.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "base/file.hpp"
+#include "calibrate/calibrate_files.hpp"
+#include "calibrate/collective_algorithm.hpp"
+#include "calibrate/compute_model.hpp"
+#include "calibrate/cross_validation.hpp"
+
+using namespace amsp;
+
+namespace {
+
+const ClusterSpec& a800() {
+  static const ClusterSpec cluster = load_cluster("a800-4hdr");
+  return cluster;
+}
+
+const CollectiveModel& model() {
+  static const auto loaded = load_collective_model("a800-4hdr", a800());
+  return *loaded;
+}
+
+Measurements a800_measurements() {
+  const auto folder = data_folder("calibrate/data");
+  return read_measurements({(folder / "a800_collectives.csv").string(),
+                            (folder / "a800_collectives_by_nics.csv").string()},
+                           "a800-4hdr");
+}
+
+// The effective rates that the simulator gives the links: the fluid phase alone must fit.
+double wire_efficiency(const CollectiveEstimate& estimate, CollectiveKind kind, Bytes bytes,
+                       const std::vector<GpuId>& group, const Network& network) {
+  const Traffic traffic =
+      find_collective_algorithm(estimate.algorithm).traffic(kind, bytes, group, 0, network);
+  double least = HUGE_VAL;
+  for (const LinkLoad& load : traffic.links) {
+    least = std::min(least, network.links()[load.link.position()].capacity.value() / load.load);
+  }
+  return traffic.flow.value() / estimate.fluid.value() / least;
+}
+
+}  // namespace
+
+TEST_CASE("a collective's fluid phase fits its links: efficiency at most 1") {
+  const ClusterSpec cluster = resized(a800(), 128);
+  const Network network(cluster, model().achievable());
+  rc::prop("for any kind, size and whole-node scale", [&] {
+    const auto kind = *rc::gen::element(CollectiveKind::all_reduce, CollectiveKind::all_gather,
+                                        CollectiveKind::reduce_scatter, CollectiveKind::broadcast);
+    const int ranks = *rc::gen::element(2, 4, 8, 16, 32, 64, 128);
+    const Bytes bytes(std::exp2(*rc::gen::inRange(10, 33)));
+    std::vector<GpuId> group;
+    for (int i = 0; i < ranks; ++i) group.emplace_back(i);
+    const GroupShape shape = shape_on(cluster, ranks);
+    const CollectiveEstimate estimate = model().estimate(kind, bytes, Dtype::bf16, shape);
+    RC_ASSERT(wire_efficiency(estimate, kind, bytes, group, network) <= 1 + 1e-9);
+    RC_ASSERT(estimate.latency >= Seconds(0));
+    RC_ASSERT(std::abs((estimate.latency + estimate.fluid) / estimate.time - 1) < 1e-12);
+    RC_ASSERT(estimate.low <= estimate.time && estimate.time <= estimate.high);
+    RC_ASSERT(estimate.sm_share > 0 && estimate.sm_share < 1);
+  });
+}
+
+TEST_CASE("one rank takes no time; unknown clusters get the default model, marked") {
+  CHECK(model().estimate(CollectiveKind::all_reduce, Bytes(1e9), Dtype::bf16, {1, 1, 1, 0}).time ==
+        Seconds(0));
+  const ClusterSpec h100 = load_cluster("dgx-h100");
+  const auto plain = load_collective_model("", h100);
+  const CollectiveEstimate estimate =
+      plain->estimate(CollectiveKind::all_reduce, Bytes(8589934592.0), Dtype::bf16, {8, 8, 1, 0});
+  CHECK(estimate.range == PredictionRange::default_model);
+  CHECK(estimate.algorithm == "nvls");
+  // Public logs of 8 H100: 470 to 483 GB/s busbw.
+  const double busbw = 8589934592.0 / estimate.time.value() * 1.75 / 1e9;
+  CHECK(busbw > 430);
+  CHECK(busbw < 500);
+}
+
+TEST_CASE("default model: time never falls when the buffer grows") {
+  for (const char* name : {"dgx-h100", "dgx-a100", "a800-4hdr"}) {
+    const ClusterSpec cluster = load_cluster(name);
+    const auto plain = load_collective_model("", cluster);
+    for (const auto kind : {CollectiveKind::all_gather, CollectiveKind::broadcast,
+                            CollectiveKind::all_to_all, CollectiveKind::send_recv}) {
+      for (const int ranks : {8, 16, 128}) {
+        Seconds before;
+        for (double bytes = 1024; bytes < 1e11; bytes *= 2) {
+          const Seconds time =
+              plain->estimate(kind, Bytes(bytes), Dtype::bf16, shape_on(cluster, ranks)).time;
+          CAPTURE(name, name_of(kind), ranks, bytes);
+          CHECK(time >= before * 0.999);
+          before = time;
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the shipped calibration is what its tables give") {
+  const Measurements measurements = a800_measurements();
+  CHECK(measurements.observations.rows.size() > 900);
+  const CollectiveCalibration fresh =
+      fit_collectives(measurements.observations.rows, measurements.cluster);
+  for (const auto kind : {CollectiveKind::all_reduce, CollectiveKind::all_gather}) {
+    for (const int ranks : {8, 64, 512}) {
+      const GroupShape shape = shape_on(a800(), ranks);
+      const Seconds shipped = model().estimate(kind, Bytes(268435456.0), Dtype::bf16, shape).time;
+      CAPTURE(name_of(kind), ranks);
+      CHECK(fresh.at(kind, Bytes(268435456.0), shape).time.value() ==
+            Approx(shipped.value()).epsilon(0.01));
+    }
+  }
+}
+
+TEST_CASE("A800: predicts scales that it has not seen") {
+  const Measurements measurements = a800_measurements();
+  // Fit to 64 GPUs and fewer, predict 128 (2x) and 256 (4x).
+  std::vector<Observation> kept;
+  std::vector<HeldOutRow> twice, four;
+  for (const Observation& row : measurements.observations.rows) {
+    if (row.shape.ranks <= 64) kept.push_back(row);
+  }
+  const CollectiveCalibration fit = fit_collectives(kept, measurements.cluster);
+  for (const Observation& row : measurements.observations.rows) {
+    if (row.bytes < large_size || row.shape.ranks <= 64 || row.shape.ranks > 256) continue;
+    HeldOutRow result;
+    result.log_error = std::log(fit.at(row.kind, row.bytes, row.shape).time / row.time);
+    (row.shape.ranks == 128 ? twice : four).push_back(result);
+  }
+  const ErrorSummary at_twice = summarise(twice);
+  const ErrorSummary at_four = summarise(four);
+  CAPTURE(at_twice.median, at_twice.p95, at_four.median, at_four.p95);
+  CHECK(at_twice.median <= 0.12);
+  CHECK(at_four.median <= 0.12);
+}
+
+TEST_CASE("kernels: the table's own shapes, what lies between them, and the roofline") {
+  const auto compute = load_compute_model("a800-4hdr", a800().node.gpu);
+  Kernel gemm;
+  gemm.kind = KernelClass::gemm;
+  gemm.m = 4096;
+  gemm.n = gemm.k = 8192;
+  const KernelEstimate measured = compute->estimate(gemm);
+  CHECK(measured.time.value() == Approx(2.445e-3).epsilon(0.05));
+  CHECK(measured.range == PredictionRange::measured);
+  gemm.m = 1 << 20;
+  CHECK(compute->estimate(gemm).range == PredictionRange::extrapolated);
+  // Never above the GPU's peak.
+  CHECK(flops_of(gemm) / compute->estimate(gemm).time <= a800().node.gpu.peak.at(Dtype::bf16));
+  Kernel attention;
+  attention.kind = KernelClass::attention_backward;
+  attention.sequences = 1;
+  attention.sequence_length = 4096;
+  attention.heads = attention.kv_heads = 40;
+  attention.head_dim = 128;
+  CHECK(compute->estimate(attention).time.value() == Approx(2.882e-3).epsilon(0.05));
+  Kernel copy;
+  copy.kind = KernelClass::elementwise;
+  copy.hbm = Bytes(2e9);
+  CHECK(compute->estimate(copy).time > copy.hbm / a800().node.gpu.hbm);
+  const auto roofline = load_compute_model("", a800().node.gpu);
+  CHECK(roofline->estimate(gemm).range == PredictionRange::default_model);
+}
+
+TEST_CASE("calibration files: written and read alike; wrong ones are refused with the place") {
+  const auto file = resolve_data("calibration", "calibrate/data", "a800-4hdr");
+  const Calibration calibration = load_calibration(file);
+  CHECK(to_json(calibration) ==
+        to_json(parse_calibration(JsonValue::parse_text(to_json(calibration), "copy"))));
+  CHECK_THROWS_WITH(parse_calibration(JsonValue::parse_text(R"({"format": "x"})", "bad.json")),
+                    Catch::Contains("bad.json"));
+  CHECK_THROWS_WITH(
+      read_kernel_csv("kernel,tokens,hidden,time_s\nlinear,4096,4096,-1\n", "bad.csv"),
+      Catch::Contains("line 2"));
+}

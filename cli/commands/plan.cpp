@@ -6,6 +6,7 @@
 #include "base/file.hpp"
 #include "base/units_text.hpp"
 #include "cli/command.hpp"
+#include "cli/html_flag.hpp"
 #include "cli/replay_options.hpp"
 #include "report/plan_report.hpp"
 #include "scenarios/parallel.hpp"
@@ -52,6 +53,7 @@ class PlanCommand : public Command {
     options.integer("-j,--jobs", "N", "threads", jobs_, 1, 1024);
     options.choice("--format", "FORMAT", "table, json or csv", format_, {"table", "json", "csv"});
     options.option("-o,--output", "FILE", "write the plan as JSON, too", output_);
+    html_.declare(options);
     replay_.declare(options);
   }
   int run() override {
@@ -64,6 +66,8 @@ class PlanCommand : public Command {
                              : format_ == "csv" ? plan_csv(request, plan, price)
                                                 : plan_table(request, plan, price);
     std::fputs(text.c_str(), stdout);
+    html_.write("Plan of " + request.model.name + " on " + request.cluster.name,
+                {{"", "plan.json", plan_json(request, plan, price)}});
     if (plan.best.empty()) throw CheckFailed("nothing fits: " + plan.smallest_miss);
     return 0;
   }
@@ -112,6 +116,7 @@ class PlanCommand : public Command {
   std::optional<std::string> calibration_;
   long long gpus_ = 8, sequence_ = 4096, top_ = 5, jobs_ = default_threads();
   double price_ = 0;
+  HtmlFlag html_;
   ReplayFlags replay_;
 };
 

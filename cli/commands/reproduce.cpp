@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "cli/command.hpp"
+#include "cli/html_flag.hpp"
 #include "cli/replay_options.hpp"
 #include "report/reproduction_report.hpp"
 #include "scenarios/parallel.hpp"
@@ -29,6 +30,7 @@ class ReproduceCommand : public Command {
                    "also write reproduction.json, reproduction.csv and a figure per model",
                    directory_);
     options.integer("-j,--jobs", "N", "threads", jobs_, 1, 1024);
+    html_.declare(options);
     replay_.declare(options);
   }
   int run() override {
@@ -38,6 +40,8 @@ class ReproduceCommand : public Command {
                                                 : reproduction_table(reproduction);
     std::fputs(text.c_str(), stdout);
     if (!directory_.empty()) write_reproduction(reproduction, directory_);
+    html_.write("The AMSP paper, reproduced",
+                {{"", "reproduction.json", reproduction_json(reproduction)}});
     if (!check_) return 0;
     std::string failed;
     for (const ReproducedBand& band : reproduction.bands)
@@ -50,6 +54,7 @@ class ReproduceCommand : public Command {
   bool check_ = false;
   std::string format_ = "table", directory_;
   long long jobs_ = default_threads();
+  HtmlFlag html_;
   ReplayFlags replay_;
 };
 

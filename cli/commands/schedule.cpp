@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // amsp schedule: writes the schedule that simulate replays and exec runs.
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 
+#include "base/error.hpp"
 #include "base/file.hpp"
 #include "cli/command.hpp"
-#include "scenarios/scenario.hpp"
+#include "report/chakra/chakra.hpp"
+#include "scenarios/run.hpp"
 #include "workloads/generator.hpp"
 
 namespace amsp {
@@ -22,11 +25,17 @@ class ScheduleCommand : public Command {
     options.integer("--gpus", "N", "number of GPUs (default: the scenario's first)", gpus_, 1,
                     1 << 20);
     options.repeated("--set", "KEY=VALUE", "replace a value of the scenario", settings_);
-    options.option("-o,--output", "FILE", "where the schedule goes (default: stdout)", output_);
+    options.choice("--format", "FORMAT",
+                   "json (docs/formats/schedule.md) or chakra (one file a rank)", format_,
+                   {"json", "chakra"});
+    options.integer("--ranks", "N", "chakra: only the first N ranks", ranks_, 1, 1 << 20);
+    options.option("-o,--output", "FILE",
+                   "where the schedule goes (default: stdout); chakra: a DIR", output_);
   }
   int run() override {
     const Scenario scenario = load_scenario(scenario_, settings_);
     const int gpus = gpus_ ? static_cast<int>(*gpus_) : scenario.gpus.front();
+    if (format_ == "chakra") return write_traces(scenario, gpus);
     const std::string text = to_json(schedule_of(scenario, gpus));
     if (output_.empty())
       std::fputs(text.c_str(), stdout);
@@ -36,7 +45,24 @@ class ScheduleCommand : public Command {
   }
 
  private:
-  std::string scenario_, output_;
+  int write_traces(const Scenario& scenario, int gpus) const {
+    if (output_.empty())
+      throw InputError("--format chakra needs -o DIR: it is a file for each rank");
+    const Machine machine(scenario.cluster, scenario.calibration, gpus);
+    ChakraOptions options;
+    options.compute_time = [&machine](const Op& op) {
+      Seconds time;
+      for (const Kernel& kernel : op.kernels) time += machine.compute().estimate(kernel).time;
+      return time;
+    };
+    for (int rank = 0; ranks_ && rank < std::min(static_cast<int>(*ranks_), gpus); ++rank)
+      options.ranks.emplace_back(rank);
+    write_chakra(schedule_of(scenario, gpus), scenario.name, output_, options);
+    return 0;
+  }
+
+  std::string scenario_, output_, format_ = "json";
+  std::optional<long long> ranks_;
   std::optional<long long> gpus_;
   std::vector<std::string> settings_;
 };

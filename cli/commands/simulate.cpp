@@ -6,6 +6,7 @@
 #include "base/file.hpp"
 #include "base/progress.hpp"
 #include "cli/command.hpp"
+#include "cli/html_flag.hpp"
 #include "cli/perturbation_options.hpp"
 #include "cli/replay_options.hpp"
 #include "report/results.hpp"
@@ -33,6 +34,7 @@ class SimulateCommand : public Command {
                    {"table", "json", "csv"});
     options.option("-o,--output", "DIR",
                    "also write results.json, results.csv, trace.json and curve.svg", directory_);
+    html_.declare(options);
     replay_.declare(options);
     perturbations_.declare(options);
   }
@@ -48,11 +50,14 @@ class SimulateCommand : public Command {
     for (const int gpus : sizes) {
       runs.push_back(
           {run_scenario(scenario, gpus, options), compare_with_reference(scenario, gpus)});
-      if (!directory_.empty() && gpus == sizes.back()) trace = run_trace(scenario, runs.back().run);
+      if ((html_.wanted() || !directory_.empty()) && gpus == sizes.back())
+        trace = run_trace(scenario, runs.back().run);
       progress.advance();
     }
     print(runs);
     if (!directory_.empty()) write_results(runs, trace, directory_);
+    html_.write(scenario.name,
+                {{"", "results.json", results_json(runs)}, {"", "trace.json", trace}});
     return 0;
   }
 
@@ -69,6 +74,7 @@ class SimulateCommand : public Command {
   std::string scenario_, format_ = "table", directory_;
   std::optional<long long> gpus_;
   std::vector<std::string> settings_;
+  HtmlFlag html_;
   ReplayFlags replay_;
   PerturbationFlags perturbations_;
 };

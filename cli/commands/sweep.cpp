@@ -5,6 +5,7 @@
 #include "base/file.hpp"
 #include "base/progress.hpp"
 #include "cli/command.hpp"
+#include "cli/html_flag.hpp"
 #include "cli/replay_options.hpp"
 #include "report/sweep_report.hpp"
 #include "scenarios/parallel.hpp"
@@ -31,6 +32,7 @@ class SweepCommand : public Command {
     options.option("-o,--output", "DIR", "folder of the sweep", directory_);
     options.integer("-j,--jobs", "N", "threads", jobs_, 1, 1024);
     options.option("--shard", "I/N", "only every N-th point, from the I-th", shard_);
+    html_.declare(options);
     replay_.declare(options);
   }
   int run() override {
@@ -52,6 +54,7 @@ class SweepCommand : public Command {
     write_file(sweep_.folder / "results.json", merged->json);
     write_file(sweep_.folder / "results.csv", merged->csv);
     std::fputs(merged->table.c_str(), stdout);
+    html_.write("Sweep of " + sweep_.scenario, {{"", "results.json", merged->json}});
     return 0;
   }
 
@@ -60,6 +63,7 @@ class SweepCommand : public Command {
   std::vector<std::string> axes_;
   std::string directory_, shard_;
   long long jobs_ = default_threads();
+  HtmlFlag html_;
   ReplayFlags replay_;
 };
 

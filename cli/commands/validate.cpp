@@ -6,6 +6,7 @@
 #include "base/file.hpp"
 #include "base/units_text.hpp"
 #include "cli/command.hpp"
+#include "cli/html_flag.hpp"
 #include "scenarios/validation/validation.hpp"
 
 namespace amsp {
@@ -39,6 +40,7 @@ class ValidateCommand : public Command {
     options.option("-o,--output", "FILE", "also write the JSON here", output_);
     options.option("--timeline", "FILE", "write both traces of each schedule as Chrome trace JSON",
                    timeline_);
+    html_.declare(options);
   }
 
   int run() override {
@@ -59,6 +61,8 @@ class ValidateCommand : public Command {
     const ValidationReport report = validate_on_testbed(options);
     if (output_) write_file(*output_, to_json(report));
     if (timeline_) write_file(*timeline_, validation_timeline(report));
+    html_.write("Predicted and measured", {{"", "validation.json", to_json(report)},
+                                           {"", "timeline.json", validation_timeline(report)}});
     fmt::print("{}", format_ == "json" ? to_json(report) : to_table(report));
     if (bound <= 0) return 0;
     if (report.largest_step_error() > bound || report.median_collective_error() > bound)
@@ -85,6 +89,7 @@ class ValidateCommand : public Command {
   std::optional<std::string> require_, output_, timeline_;
   long long repetitions_ = 5, steps_ = 4;
   bool quick_ = false;
+  HtmlFlag html_;
 };
 
 }  // namespace

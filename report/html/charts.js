@@ -2,8 +2,8 @@
 // Charts by Chart.js in the colours of the page (light, dark, print), each with its table behind.
 'use strict';
 
-const Palette = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#b8860b', '#56b4e9', '#8c6d00', '#7f7f7f'];
-const DarkPalette = ['#4aa8e0', '#ff8a4c', '#2fcf9f', '#e69cc8', '#e6b422', '#8fd0f5', '#c9a93a', '#a9a9a9'];
+const Palette = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#b8860b', '#56b4e9', '#8c6d00', '#7f7f7f', '#7b3fa0', '#4d7c0f'];
+const DarkPalette = ['#4aa8e0', '#ff8a4c', '#2fcf9f', '#e69cc8', '#e6b422', '#8fd0f5', '#c9a93a', '#a9a9a9', '#c49be0', '#a3d15a'];
 const isPrinting = () => document.documentElement.classList.contains('printing');
 const isDark = () => !isPrinting() && matchMedia('(prefers-color-scheme: dark)').matches;
 const colour = (i) => (isDark() ? DarkPalette : Palette)[i % Palette.length];

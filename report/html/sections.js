@@ -132,17 +132,17 @@ function sectionScaling() {
   const series = seriesOfRuns();
   const gpus = Data.runs.map((run) => run.gpus).filter((count) => count > 0);
   if (new Set(gpus).size < 2) return null;
-  const chart = (title, datasets, more = {}) => ({
+  const top = (datasets) => Math.max(...datasets.flatMap((one) => (one.intervals || []).filter(Boolean).flat()), 0);
+  const chart = (title, datasets) => ({
     type: 'line', data: { datasets }, plugins: [errorBars],
-    options: { scales: { x: gpuAxis(gpus), y: axis(title, { beginAtZero: true, ...more }) } },
+    options: { scales: { x: gpuAxis(gpus), y: axis(title, { beginAtZero: true, suggestedMax: 1.02 * top(datasets) }) } },
   });
   const scaled = (run, by) => run.interval && run.interval.map((tgs) => tgs / run.tgs * by);
   return { id: 'scaling', title: 'Scaling', nodes: [
     Charts.add('tgs', 'Tokens per GPU and second against GPUs; bars are the 90 % interval, diamonds published values',
       () => chart('TGS', scalingDatasets(series, (run) => run.tgs, (run) => run.interval, (run) => run.reference.tgs))),
     Data.runs.some((run) => run.mfu) ? Charts.add('mfu', 'Model FLOP utilisation against GPUs',
-      () => chart('MFU', scalingDatasets(series, (run) => run.mfu, (run) => scaled(run, run.mfu), (run) => run.reference.mfu),
-        { suggestedMax: 0.7 })) : null,
+      () => chart('MFU', scalingDatasets(series, (run) => run.mfu, (run) => scaled(run, run.mfu), (run) => run.reference.mfu))) : null,
     tableBehind('Scaling', [
       { title: 'Strategy', of: (run) => run.series, name: true }, { title: 'GPUs', of: (run) => run.gpus },
       { title: 'TGS', of: (run) => run.tgs, show: Show.whole },

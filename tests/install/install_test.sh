@@ -15,10 +15,10 @@ set -euo pipefail
 fail() { echo "FAILED: $*" >&2; exit 1; }
 prefix=$1
 amsp=$prefix/usr/bin/amsp
-"$amsp" --version | grep -q '^amsp [0-9]' || fail "--version"
-"$amsp" doctor | grep -q "topologies .* files in $prefix/usr/share/amsp/topologies" ||
+"$amsp" --version | grep >/dev/null '^amsp [0-9]' || fail "--version"
+"$amsp" doctor | grep >/dev/null "topologies .* files in $prefix/usr/share/amsp/topologies" ||
   fail "data does not come from the prefix"
-"$amsp" simulate paper-7b-amsp --gpus 32 -o "$prefix/out" | grep -q '^ *32 ' || fail "simulate"
+"$amsp" simulate paper-7b-amsp --gpus 32 -o "$prefix/out" | grep >/dev/null '^ *32 ' || fail "simulate"
 "$amsp" report "$prefix/out" -o "$prefix/report.html" --quiet || fail "report"
 grep -q 'paper-7b-amsp' "$prefix/report.html" || fail "the report lacks its data"
 bash -n "$prefix/usr/share/bash-completion/completions/amsp" || fail "bash completion"

@@ -2,12 +2,16 @@
 // amsp exec: run a schedule on real devices.
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/units_text.hpp"
 #include "cli/command.hpp"
 #include "exec/identity.hpp"
 #include "exec/launch.hpp"
+#include "scenarios/run.hpp"
+#include "workloads/generator.hpp"
 
 namespace amsp {
 namespace {
@@ -25,7 +29,15 @@ class ExecCommand : public Command {
            "the schedule ends the job with a message that names it.";
   }
   void declare(Options& options) override {
-    options.positional("SCHEDULE", "schedule file (amsp schedule ... -o schedule.json)", schedule_);
+    options.positional("SCHEDULE|SCENARIO",
+                       "schedule file (amsp schedule ... -o schedule.json), or a scenario: name or "
+                       "file",
+                       input_);
+    options.integer("--gpus", "N", "ranks of a scenario (default: its first number of GPUs)", gpus_,
+                    1, 1 << 20);
+    options.option("--cluster", "C", "whose GPU a schedule's kernels are timed for (name or path)",
+                   cluster_);
+    options.option("--calibration", "F", "measured kernel times (name or path)", calibration_);
     options.choice("--backend", "NAME", "gloo or nccl", backend_, {"gloo", "nccl"});
     options.integer("--nproc", "N", "local ranks; must be the schedule's number of ranks", nproc_,
                     1, 1 << 16);
@@ -44,8 +56,7 @@ class ExecCommand : public Command {
   }
 
   int run() override {
-    ExecJob job;
-    job.schedule = load_schedule(schedule_);
+    ExecJob job = read_job();
     job.options.backend = backend_;
     job.options.compute = parse_compute_mode(compute_);
     job.options.steps = static_cast<int>(steps_);
@@ -56,6 +67,7 @@ class ExecCommand : public Command {
       throw InputError(
           Place{"command line", "--nproc"},
           fmt::format("{} ranks, but the schedule has {}", *nproc_, job.schedule.world));
+    if (job.options.compute == ComputeMode::real) job.durations.clear();
     const auto identity = nproc_ || testbed_ ? std::nullopt : rank_identity(process_environment());
     std::optional<ExecTrace> trace;
     if (identity)
@@ -70,15 +82,45 @@ class ExecCommand : public Command {
   }
 
  private:
+  // A file with blocks is a schedule; anything else is a scenario, whose cluster times the kernels.
+  [[nodiscard]] ExecJob read_job() const {
+    ExecJob job;
+    std::error_code error;
+    if (std::filesystem::is_regular_file(input_, error) &&
+        JsonValue::parse_file(input_).find("blocks")) {
+      job.schedule = load_schedule(input_);
+      if (cluster_) time_kernels(job, load_cluster(*cluster_), calibration_.value_or(""));
+      return job;
+    }
+    const Scenario scenario = load_scenario(input_);
+    const int gpus = gpus_ ? static_cast<int>(*gpus_) : scenario.gpus.front();
+    const Machine machine(scenario.cluster, scenario.calibration, gpus);
+    job.schedule = generate_schedule(scenario.model, scenario.training,
+                                     parse_strategy(scenario.strategy, machine.data_parallel()),
+                                     machine.data_parallel());
+    time_kernels(job, cluster_ ? load_cluster(*cluster_) : scenario.cluster,
+                 calibration_.value_or(scenario.calibration));
+    return job;
+  }
+  static void time_kernels(ExecJob& job, const ClusterSpec& cluster,
+                           const std::string& calibration) {
+    const auto compute = load_compute_model(calibration, cluster.node.gpu);
+    for (const Op& op : job.schedule.ops) {
+      job.durations.emplace_back();
+      for (const Kernel& kernel : op.kernels)
+        job.durations.back() += compute->estimate(kernel).time;
+    }
+  }
+
   void report(const ExecTrace& trace) const {
     fmt::print("{} on {} ranks ({}): step time {} (median of {})\n", trace.schedule, trace.ranks,
                trace.backend, human(trace.step_time), trace.step_times.size());
     if (check_) fmt::print("all collectives checked: right\n");
   }
 
-  std::string schedule_, backend_ = "gloo", compute_ = "timed", timeout_ = "60s";
-  std::optional<std::string> testbed_, output_;
-  std::optional<long long> nproc_;
+  std::string input_, backend_ = "gloo", compute_ = "timed", timeout_ = "60s";
+  std::optional<std::string> testbed_, output_, cluster_, calibration_;
+  std::optional<long long> nproc_, gpus_;
   long long steps_ = 3, warmup_ = 1;
   bool check_ = false;
 };

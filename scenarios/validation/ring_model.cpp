@@ -18,6 +18,7 @@ constexpr int kRounds = 20;      // of reweighting
 constexpr double kHuber = 0.05;  // relative residuals beyond this count linearly
 // Small messages scatter with the machine's scheduling and shapers' buckets, and matter least.
 constexpr Bytes kFullTrust{768.0 * 1024};
+constexpr double kRidge = 1e-7;
 constexpr double kLeast = 0.25;      // share of the transfer that is left at the shortest
 constexpr std::size_t kFigures = 5;  // base, l_in, l_out, 1/b_in, 1/b_nic
 using Row = std::array<double, kFigures>;
@@ -42,7 +43,8 @@ Wire wire_of(CollectiveKind kind, Bytes bytes, const GroupShape& shape) {
     const Bytes nic = nodes < 2                           ? Bytes()
                       : kind == CollectiveKind::send_recv ? bytes
                                                           : bytes * ((all ? r : 1) * (n - r) / n);
-    return {nodes > 1 ? 0.0 : 1.0, nodes > 1 ? 1.0 : 0.0, ring, nic};
+    // One hop each; that inside a node is the base.
+    return {0.0, nodes > 1 ? 1.0 : 0.0, ring, nic};
   }
   const double turns = kind == CollectiveKind::all_reduce ? 2 : 1;
   const double across = nodes > 1 ? turns * (nodes - 1) : 0;
@@ -107,6 +109,8 @@ Row least_squares(const Problem& problem, const std::vector<double>& weights) {
         if (free[j])
           matrix[i][j] += weights[r] * a * problem.rows[r][j] / problem.scale[j] / problem.times[r];
     }
+  // On few shapes the hops and the base cannot be told apart; this decides for the least figures.
+  for (std::size_t i = 0; i < kFigures; ++i) matrix[i][i] *= 1 + kRidge;
   Row figures{};
   // Drops the most negative figure, one at a time; the base may be negative.
   while (solve(matrix, right, free, figures)) {

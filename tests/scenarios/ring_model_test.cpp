@@ -20,7 +20,11 @@ const std::vector<GroupShape> kShapes{
 // Times from known figures, by the formulas of docs/model/80-execution.md written out again.
 Seconds time_of(CollectiveKind kind, double bytes, const GroupShape& s, double base, double in,
                 double out, double port, double nic) {
-  const double n = s.ranks, turns = kind == CollectiveKind::all_reduce ? 2 : 1;
+  const double n = s.ranks, r = s.ranks_per_node;
+  if (kind == CollectiveKind::all_to_all)
+    return Seconds(
+        base + (s.nodes > 1 ? out + bytes * r * (n - r) / n / nic : bytes * (n - 1) / n / port));
+  const double turns = kind == CollectiveKind::all_reduce ? 2 : 1;
   const double carried = bytes * (kind == CollectiveKind::broadcast ? 1 : turns * (n - 1) / n);
   const double across = s.nodes > 1 ? turns * (s.nodes - 1) : 0;
   return Seconds(base + (turns * (n - 1) - across) * in + across * out +
@@ -37,7 +41,7 @@ TEST_CASE("the fit finds the figures behind exact times") {
     const bool wild = *rc::gen::arbitrary<bool>();
     std::vector<MeasuredCollective> rows;
     const CollectiveKind kinds[] = {CollectiveKind::all_reduce, CollectiveKind::all_gather,
-                                    CollectiveKind::broadcast};
+                                    CollectiveKind::broadcast, CollectiveKind::all_to_all};
     for (CollectiveKind kind : kinds)
       for (const GroupShape& shape : kShapes)
         for (double kib : {16.0, 128.0, 512.0, 2048.0})
@@ -53,6 +57,20 @@ TEST_CASE("the fit finds the figures behind exact times") {
         RC_ASSERT(found.time == found.latency + found.fluid);
       }
   });
+}
+
+TEST_CASE("one shape is enough for a fit of that shape") {
+  // Base and hop always come together here: only their sum is known.
+  std::vector<MeasuredCollective> rows;
+  const GroupShape shape{2, 1, 2, 1};
+  for (CollectiveKind kind : {CollectiveKind::all_reduce, CollectiveKind::all_to_all})
+    for (double bytes : {1e5, 1e6, 2e6})
+      rows.push_back(
+          {kind, shape, Bytes(bytes), time_of(kind, bytes, shape, 1e-3, 0, 2e-3, 0, 1e7)});
+  const RingModel model(rows);
+  for (CollectiveKind kind : {CollectiveKind::all_reduce, CollectiveKind::all_to_all})
+    CHECK(model.estimate(kind, Bytes(5e5), Dtype::bf16, shape).time.value() ==
+          Approx(time_of(kind, 5e5, shape, 1e-3, 0, 2e-3, 0, 1e7).value()).epsilon(1e-4));
 }
 
 TEST_CASE("kinds that were not measured are refused") {

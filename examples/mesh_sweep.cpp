@@ -17,7 +17,7 @@ int main(int argc, char** argv) try {
   std::printf("%-10s %10s %8s %12s\n", "optimizer", "step", "TGS", "memory");
   for (const char* mesh : {"1x1", "2x1", "8x1", "8x2", "8x8"}) {
     amsp::Strategy strategy = amsp::parse_strategy(scenario.strategy, machine.data_parallel());
-    strategy.optimizer = amsp::parse_mesh(mesh, {});
+    strategy.optimizer = amsp::parse_mesh(mesh, machine.data_parallel(), {});
     amsp::check_strategy(strategy, machine.data_parallel());
     const amsp::RunResult run = machine.simulate(scenario.model, scenario.training, strategy,
                                                  scenario.perturbations, amsp::ReplayOptions{});

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -86,6 +87,8 @@ std::vector<std::string> run_rank_zero(const ExecJob& job, const RankIdentity& s
 }  // namespace
 
 std::optional<ExecTrace> run_as_rank(const ExecJob& job, const RankIdentity& self) {
+  // Gloo writes to sockets whose peer may be dead: that must be an error with a message here.
+  std::signal(SIGPIPE, SIG_IGN);
   check_job(job);
   const auto backend = find_backend(job.options.backend);
   if (const std::string reason = backend->unavailable(); !reason.empty())

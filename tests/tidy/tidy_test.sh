@@ -9,7 +9,8 @@ check() { local found; found=$(cat); [[ -z $found ]] || complain "$found" "$1"; 
 layers=(base topologies workloads calibrate sim exec scenarios report cli)
 mapfile -t headers < <(find "${layers[@]}" tests bench examples -name '*.hpp' 2>/dev/null | sort)
 mapfile -t sources < <(find "${layers[@]}" tests bench examples -name '*.cpp' 2>/dev/null | sort)
-mapfile -t texts < <(git ls-files 2>/dev/null | grep -vE '\.(csv|svg|png)$' || find . -type f)
+mapfile -t texts < <(git ls-files 2>/dev/null | grep -vE '\.(csv|svg|png)$' ||
+  find . -type f -not -path './.git/*' -not -path './build/*' -not -path './out/*' | grep -vE '\.(csv|svg|png)$')
 
 longer() { local limit=$1; shift; wc -l "$@" | awk -v limit="$limit" '$2 != "total" && $1 > limit {print $2 " has " $1 " lines"}'; }
 longer 150 "${headers[@]}" | check "header longer than 150 lines"

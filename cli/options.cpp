@@ -231,6 +231,10 @@ int run_program(int argc, char** argv) {
     std::fprintf(stderr, "amsp: %s\n", parse_error_text(app, arguments, error).c_str());
     return 2;
   }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    std::fprintf(stderr, "amsp: standard output cannot be written\n");
+    return 2;
+  }
   return status;
 }
 

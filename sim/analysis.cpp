@@ -9,35 +9,31 @@
 namespace amsp {
 namespace {
 
-// How often the wait before an op that starts at `start` happened: repetitions that were skipped
-// repeat those of the period before them. The first op of a repetition begins that period and,
-// moved, ends the gap in the records: it counts at the begin, for both.
-double times_of(const ReplayResult& result, Seconds start) {
-  for (const SkippedRepetitions& skip : result.skipped) {
-    const auto count = static_cast<double>(skip.count);
-    const Seconds near = skip.period * 1e-9;
-    const Seconds resumed = skip.from + skip.period * (1 + count);
-    if (start >= resumed - near && start <= resumed + near) return 0;
-    if (start >= skip.from - near && start <= skip.from + near) return count + 2;
-    if (start > skip.from && start < skip.from + skip.period) return count + 1;
-  }
-  return 1;
-}
+// Where the skipped repetitions lie between two computations of one rank.
+struct Gap {
+  const OpRecord* first;    // of the last period before the gap
+  const OpRecord* resumed;  // after it
+  Seconds begin;            // end of the computation before it
+  double count;             // repetitions skipped
+};
 
 bool on_compute_stream(const Schedule& schedule, const OpRecord& record) {
   return schedule.streams[schedule.op(record.op).stream.position()].compute;
 }
 
-// The class whose computation ends last; the first of equals.
+// The rank whose computation ends last; of equals the lowest, which is the same one whether or not
+// ranks are folded (a class is represented by its lowest).
 Rank slowest_rank(const Schedule& schedule, const ReplayResult& result) {
-  Rank slowest(0);
   Seconds latest;
+  for (const OpRecord& record : result.records)
+    if (on_compute_stream(schedule, record)) latest = std::max(latest, record.end);
+  Rank slowest;
   for (const OpRecord& record : result.records) {
-    if (!on_compute_stream(schedule, record) || record.end <= latest) continue;
-    latest = record.end;
-    slowest = record.rank;
+    const bool last = record.end >= latest * (1 - 1e-12);
+    if (last && on_compute_stream(schedule, record) && (!slowest.valid() || record.rank < slowest))
+      slowest = record.rank;
   }
-  return slowest;
+  return slowest.valid() ? slowest : Rank(0);
 }
 
 class Exposure {
@@ -52,6 +48,7 @@ class Exposure {
     for (const OpRecord& record : result_.records)
       if (record.rank == rank_ && on_compute_stream(schedule_, record))
         computing_.push_back(&record);  // in order of start
+    find_gaps();
     Seconds at = result_.period_start;
     const Seconds end = result_.period_start + result_.step_time;
     for (const OpRecord* record : computing_) {
@@ -61,7 +58,7 @@ class Exposure {
         at = end;
         break;
       }
-      if (record->start > at) blame(at, record->start, *record, times_of(result_, record->start));
+      if (record->start > at) blame(at, record->start, *record, times_of(record));
       at = std::max(at, record->end);
     }
     if (at < end) add("other", end - at, 1);
@@ -69,6 +66,42 @@ class Exposure {
   }
 
  private:
+  // The rank's own place of each skip: its phase may differ from that of the rank whose repetitions
+  // were counted, so the gap is the first one that holds the time that was skipped.
+  void find_gaps() {
+    for (const SkippedRepetitions& skip : result_.skipped) {
+      const auto count = static_cast<double>(skip.count);
+      const Seconds jump = skip.period * count;
+      Seconds before = skip.from;
+      for (const OpRecord* record : computing_) {
+        if (record->end <= skip.from) continue;
+        if (record->start - before >= jump * (1 - 1e-9)) {
+          gaps_.push_back({first_after(before - skip.period * (1 + 1e-9)), record, before, count});
+          break;
+        }
+        before = std::max(before, record->end);
+      }
+    }
+  }
+
+  [[nodiscard]] const OpRecord* first_after(Seconds time) const {
+    for (const OpRecord* record : computing_)
+      if (record->start > time) return record;
+    return nullptr;
+  }
+
+  // How often the wait before this op happened: the skipped repetitions are the rank's last period
+  // before its gap again. The wait in the gap itself is that before the period's first op; it
+  // counts there, since the records of what it waited for lie before the gap.
+  [[nodiscard]] double times_of(const OpRecord* record) const {
+    for (const Gap& gap : gaps_) {
+      if (record == gap.resumed) return 0;
+      if (record == gap.first) return gap.count + 2;
+      if (record->start > gap.first->start && record->start <= gap.begin) return gap.count + 1;
+    }
+    return 1;
+  }
+
   // From `end` back to `begin` along what the op waited for: the time from when a collective was
   // ready to its end is blamed on it.
   void blame(Seconds begin, Seconds end, const OpRecord& waiting, double times) {
@@ -100,6 +133,7 @@ class Exposure {
   Rank rank_;
   RecordGraph graph_;
   std::vector<const OpRecord*> computing_;
+  std::vector<Gap> gaps_;
   ExposedCommunication exposed_;
 };
 

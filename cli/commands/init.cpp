@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kText = R"({{
   // A scenario of amsp (docs/formats/scenario.md). Comments are allowed; every quantity has a unit.
   // Next:  amsp simulate FILE       how fast this runs
-  //        amsp plan FILE           which strategy is best
+  //        amsp explain FILE        where the time goes
   //        amsp simulate FILE --set strategy=zero3 --set training.micro_batch=2
   "description": {description},
 

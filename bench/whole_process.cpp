@@ -75,15 +75,17 @@ std::vector<Row> rows() {
     command.insert(command.end(), more.begin(), more.end());
     return command;
   };
-  std::vector<Row> all{{"7B, 1024 GPUs, folded", simulate({}), 0.25, 200},
-                       {"the same, fluid unfolded", simulate({"--unfolded"}), 5, 3000},
-                       {"the same, simgrid", simulate({"--engine", "simgrid"}), 60, 3000},
-                       {"30B, 131072 GPUs, fat tree, folded",
-                        {amsp, "simulate", large, "--format", "json"},
-                        3,
-                        2000},
-                       {"7B, 1024 GPUs, a slow GPU and a degraded NIC, folded",
-                        simulate({"--slow-gpu", "77=0.8", "--degrade", "node3/mlx5_0=0.5"}), 2, 0}};
+  std::vector<Row> all{
+      {"the main job: 7B, five points", {amsp, "simulate", "paper-7b-amsp"}, 10, 1000},
+      {"7B, 1024 GPUs, folded", simulate({}), 0.25, 200},
+      {"the same, fluid unfolded", simulate({"--unfolded"}), 5, 3000},
+      {"the same, simgrid", simulate({"--engine", "simgrid"}), 60, 3000},
+      {"30B, 131072 GPUs, fat tree, folded",
+       {amsp, "simulate", large, "--format", "json"},
+       3,
+       2000},
+      {"7B, 1024 GPUs, a slow GPU and a degraded NIC, folded",
+       simulate({"--slow-gpu", "77=0.8", "--degrade", "node3/mlx5_0=0.5"}), 2, 0}};
   for (const char* ranks : {"64", "256", "1024"})
     all.push_back(
         {fmt::format("neutral all-reduce, {} ranks", ranks), {NEUTRAL_ALLREDUCE, ranks}, 0, 0});

@@ -20,9 +20,12 @@ function(amsp_layer NAME)
   set(include_dir ${PROJECT_BINARY_DIR}/include/${NAME})
   file(MAKE_DIRECTORY ${include_dir})
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${NAME} ${include_dir}/${NAME} SYMBOLIC)
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${NAME}/*.cpp)
+  # Relative, so that the name of the checkout's own folder excludes nothing.
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
+    ${PROJECT_SOURCE_DIR}/${NAME}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "/(main|.*_main|.*_fuzz)\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "/(microbench|cuda|testbed)/")
+  list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/)
   if(NOT sources)
     add_library(amsp_${NAME} INTERFACE)
     set(scope INTERFACE)

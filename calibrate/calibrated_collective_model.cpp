@@ -10,9 +10,6 @@
 namespace amsp {
 namespace {
 
-// z of a two-sided 90 % interval.
-constexpr double z90 = 1.6449;
-
 class CalibratedCollectiveModel : public CollectiveModel {
  public:
   CalibratedCollectiveModel(CollectiveCalibration calibration, std::string note)
@@ -38,7 +35,7 @@ class CalibratedCollectiveModel : public CollectiveModel {
     const double share = value.physics.transfer / value.physics.total();
     estimate.fluid = std::clamp(estimate.time * share, bound, estimate.time);
     estimate.latency = estimate.time - estimate.fluid;
-    const double factor = std::exp(z90 * value.log_deviation);
+    const double factor = value.factor90();
     estimate.low = std::max(estimate.time / factor, bound);
     estimate.high = estimate.time * factor;
     estimate.algorithm = name_of(candidate.algorithm);

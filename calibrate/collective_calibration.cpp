@@ -125,6 +125,11 @@ Kriging make_correction(const KindFit& fit, const Kernel3& kernel, const Hardwar
   return Kriging(correction_points(fit, hardware), kernel);
 }
 
+double CurveValue::factor90() const {
+  constexpr double z90 = 1.6449;  // of a normal distribution, both sides
+  return std::exp(z90 * log_deviation);
+}
+
 const KindFit* CollectiveCalibration::find(CollectiveKind kind) const {
   for (const KindFit& fit : kinds) {
     if (fit.kind == kind) return &fit;

@@ -47,6 +47,9 @@ struct CurveValue {
   PhysicsTime physics;
   PredictionRange range = PredictionRange::default_model;
   std::string note;
+
+  // The 90 % interval of `time` reaches from time / factor to time x factor.
+  [[nodiscard]] double factor90() const;
 };
 
 class CollectiveCalibration {

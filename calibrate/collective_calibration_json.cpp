@@ -101,21 +101,25 @@ PhysicsParameters read_parameters(const JsonValue& json) {
   return parameters;
 }
 
-Json row_json(const Observation& row, double trust) {
+// `predicted` and its interval are for readers that draw the fit: reading the file works them out
+// anew.
+Json row_json(const Observation& row, double trust, const CurveValue& predicted) {
   return {{"ranks", row.shape.ranks},
           {"nodes", row.shape.nodes},
           {"ranks_per_node", row.shape.ranks_per_node},
           {"nics", row.shape.nics_per_node},
           {"bytes", to_text(row.bytes)},
           {"time", to_text(row.time)},
+          {"predicted", fmt::format("{:.5g}s", predicted.time.value())},
+          {"interval_factor", std::round(predicted.factor90() * 1e4) / 1e4},
           {"trust", std::round(trust * 1e3) / 1e3},
           {"source", row.source},
           {"place", row.place}};
 }
 
 Observation read_row(const JsonValue& json, CollectiveKind kind) {
-  json.accept_keys(
-      {"ranks", "nodes", "ranks_per_node", "nics", "bytes", "time", "trust", "source", "place"});
+  json.accept_keys({"ranks", "nodes", "ranks_per_node", "nics", "bytes", "time", "predicted",
+                    "interval_factor", "trust", "source", "place"});
   Observation row;
   row.kind = kind;
   const auto whole = [&](const char* key, int low) {
@@ -131,7 +135,7 @@ Observation read_row(const JsonValue& json, CollectiveKind kind) {
   return row;
 }
 
-Json fit_json(const KindFit& fit) {
+Json fit_json(const CollectiveCalibration& calibration, const KindFit& fit) {
   Json json;
   json["parameters"] = parameters_json(fit);
   json["covariance"] = covariance_json(fit.covariance);
@@ -145,7 +149,9 @@ Json fit_json(const KindFit& fit) {
                         {"noise", kernel.noise}};
   json["rows"] = Json::array();
   for (std::size_t i = 0; i < fit.rows.size(); ++i) {
-    json["rows"].push_back(row_json(fit.rows[i], fit.trust[i]));
+    const Observation& row = fit.rows[i];
+    const CurveValue value = calibration.at(row.kind, row.bytes, row.shape);
+    json["rows"].push_back(row_json(row, fit.trust[i], value));
   }
   return json;
 }
@@ -183,10 +189,10 @@ KindFit read_fit(const JsonValue& json, CollectiveKind kind, const Hardware& har
 std::string to_json(const CollectiveCalibration& calibration) {
   Json json;
   json["ll128_across"] = calibration.hardware.ll128_across;
-  json["all_kinds"] = fit_json(calibration.system);
+  json["all_kinds"] = fit_json(calibration, calibration.system);
   json["kinds"] = Json::object();
   for (const KindFit& fit : calibration.kinds) {
-    json["kinds"][std::string(name_of(fit.kind))] = fit_json(fit);
+    json["kinds"][std::string(name_of(fit.kind))] = fit_json(calibration, fit);
   }
   return json.dump();
 }

@@ -101,7 +101,7 @@ class Validation {
       const CurveValue value = fit.at(row.kind, row.bytes, row.shape);
       HeldOutRow result{row, left_out, 1, std::log(value.time / row.time), false};
       if (largest > 0) result.scale_ratio = static_cast<double>(row.shape.ranks) / largest;
-      result.covered = std::abs(result.log_error) <= 1.6449 * value.log_deviation;
+      result.covered = std::abs(result.log_error) <= std::log(value.factor90());
       held_out_.push_back(std::move(result));
     }
   }

@@ -112,7 +112,8 @@ const Data = (() => {
     const kinds = (content.collectives || {}).kinds;
     if (content.format !== 'amsp-calibration-1' || !kinds) return [];
     return Object.entries(kinds).flatMap(([kind, fit]) => (fit.rows || []).map((row) => ({
-      kind, ranks: row.ranks, bytes: parseFloat(row.bytes), measured_s: parseFloat(row.time), trust: row.trust })));
+      kind, ranks: row.ranks, bytes: parseFloat(row.bytes), measured_s: parseFloat(row.time),
+      predicted_s: parseFloat(row.predicted), trust: row.trust })));
   }
 
   return {

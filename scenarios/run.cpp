@@ -27,9 +27,14 @@ void judge_memory(RunResult& result, const ModelShape& model, const Training& tr
 
 FlopRate peak_rate(const ClusterSpec& cluster, Dtype dtype) {
   const auto peak = cluster.node.gpu.peak.find(dtype);
-  if (peak == cluster.node.gpu.peak.end())
-    throw InputError(fmt::format("cluster {}: no peak rate for {} is stated for {}", cluster.name,
-                                 name_of(dtype), cluster.node.gpu.name));
+  if (peak == cluster.node.gpu.peak.end()) {
+    std::string stated;
+    for (const auto& [other, rate] : cluster.node.gpu.peak)
+      stated += fmt::format("{}{}", stated.empty() ? "" : ", ", name_of(other));
+    throw InputError(fmt::format("cluster {}: no peak rate for {} is stated for {}; stated: {}",
+                                 cluster.name, name_of(dtype), cluster.node.gpu.name,
+                                 stated.empty() ? "none" : stated));
+  }
   return peak->second;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// amsp init: a commented scenario to start from.
+// amsp init: a commented scenario to start from, written only when it runs.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -8,8 +8,7 @@
 #include "base/terminal.hpp"
 #include "base/units_text.hpp"
 #include "cli/command.hpp"
-#include "topologies/cluster.hpp"
-#include "workloads/model_shape.hpp"
+#include "scenarios/run.hpp"
 
 namespace amsp {
 namespace {
@@ -33,13 +32,13 @@ constexpr std::string_view kText = R"({{
     "sequence_length": 4096,
     "micro_batch": 1,          // sequences per GPU in one pass
     "global_batch": {batch},      // sequences per optimizer step over all GPUs: a multiple of micro_batch x GPUs
-    "dtype": "bf16",
+    "dtype": "{dtype}",
     "recompute": "none"        // none, selective or full: trades time for activation memory
   }},
 
   // A preset (amsp list strategies), or meshes of your own (GPUs inside a node x nodes):
   //   {{"preset": "amsp", "parameters": "4x1", "gradients": "4x1", "optimizer": "8x1"}}
-  "strategy": "{strategy}",
+  "strategy": {strategy},
 
   // Measured collectives and kernels: a name, the path of a file that amsp calibrate wrote, or null
   // for data-sheet rates.
@@ -70,6 +69,7 @@ class InitCommand : public Command {
 
   int run() override {
     const std::string text = scenario();
+    try_out(text);
     if (!output_) {
       fmt::print("{}", text);
       return 0;
@@ -96,9 +96,24 @@ class InitCommand : public Command {
         fmt::arg("model_note", fmt::format("{} layers, hidden size {}, vocabulary {}.",
                                            model.layers, model.hidden, model.vocabulary)),
         fmt::arg("model", json_text(model_)), fmt::arg("batch", batch),
-        fmt::arg("strategy", strategy_),
+        fmt::arg("dtype", dtype_of(cluster.node.gpu)), fmt::arg("strategy", json_text(strategy_)),
         fmt::arg("calibration",
                  cluster.calibration.empty() ? "null" : json_text(cluster.calibration)));
+  }
+
+  // bf16 where the GPU computes in it; V100 and older do not.
+  static std::string_view dtype_of(const GpuSpec& gpu) {
+    if (gpu.peak.empty() || gpu.peak.count(Dtype::bf16) > 0) return name_of(Dtype::bf16);
+    return name_of(gpu.peak.count(Dtype::fp16) > 0 ? Dtype::fp16 : gpu.peak.begin()->first);
+  }
+
+  // What is written must run: the scenario is simulated first. Throws what simulate would.
+  static void try_out(const std::string& text) {
+    const Scenario tried = parse_scenario(JsonValue::parse_text(text, "amsp init"), "init");
+    for (const int gpus : tried.gpus) {
+      const RunResult run = run_scenario(tried, gpus, {});
+      if (!run.fits) note(fmt::format("on {} GPUs this does not fit: {}", gpus, run.fit_advice));
+    }
   }
 
   std::string model_ = "llama-7b";

@@ -10,6 +10,8 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/terminal.hpp"
+#include "report/result_kind.hpp"
 
 namespace amsp {
 namespace fs = std::filesystem;
@@ -57,12 +59,16 @@ std::string html_text(std::string text) {
   return text;
 }
 
+InputError no_result(const std::string& path) {
+  return InputError({path, ""}, "holds no result; accepted: " + std::string(kReportable));
+}
+
 std::string embedded(const std::vector<ReportFile>& files) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const ReportFile& file : files) {
     const std::string path = (fs::path(file.folder) / file.name).generic_string();
-    auto content = nlohmann::ordered_json::parse(file.text, nullptr, false);
-    if (content.is_discarded()) throw InputError({path, ""}, "is not JSON");
+    if (result_kind(file.text, path).empty()) throw no_result(path);
+    auto content = nlohmann::ordered_json::parse(file.text);
     list.push_back({{"path", path},
                     {"folder", file.folder},
                     {"sha256", sha256(file.text)},
@@ -80,9 +86,18 @@ std::string embedded(const std::vector<ReportFile>& files) {
 std::vector<ReportFile> read_report_files(const std::vector<fs::path>& folders) {
   std::vector<ReportFile> files;
   for (const fs::path& folder : folders) {
+    const auto read_one = [&](const fs::path& file, bool named) {
+      std::string text = read_file(file);
+      if (!result_kind(text, file.string()).empty())
+        files.push_back(
+            {file.parent_path().filename().string(), file.filename().string(), std::move(text)});
+      else if (named)
+        throw no_result(file.string());
+      else
+        note("left out " + file.string() + ", which holds no result");
+    };
     if (fs::is_regular_file(folder)) {
-      files.push_back({folder.parent_path().filename().string(), folder.filename().string(),
-                       read_file(folder)});
+      read_one(folder, true);
       continue;
     }
     if (!fs::is_directory(folder))
@@ -93,10 +108,12 @@ std::vector<ReportFile> read_report_files(const std::vector<fs::path>& folders) 
     for (const auto& entry : fs::directory_iterator(folder))
       if (entry.is_regular_file() && entry.path().extension() == ".json")
         found.push_back(entry.path());
-    if (found.empty()) throw InputError({folder.string(), ""}, "holds no result (no *.json file)");
     std::sort(found.begin(), found.end());
-    for (const fs::path& file : found)
-      files.push_back({folder.filename().string(), file.filename().string(), read_file(file)});
+    const std::size_t before = files.size();
+    for (const fs::path& file : found) read_one(file, false);
+    if (files.size() == before)
+      throw InputError({folder.string(), ""},
+                       "holds no result in a *.json file; accepted: " + std::string(kReportable));
   }
   return files;
 }

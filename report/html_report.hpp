@@ -15,12 +15,12 @@ struct ReportFile {
   std::string text;
 };
 
-// All *.json files of the folders, sorted by name; a file is taken as it is. Throws InputError when
-// one is missing or a folder holds no JSON file.
+// The results (report/result_kind.hpp) in the *.json files of the folders, sorted by name; a file
+// is taken as it is. Throws InputError when one is missing, is not JSON, or holds no result.
 std::vector<ReportFile> read_report_files(const std::vector<std::filesystem::path>& folders);
 
-// Throws InputError when a text is not JSON, or when Chart.js or the page's own files are missing
-// (Debian package libjs-chart.js; $AMSP_CHARTJS names another copy).
+// Throws InputError when a text holds no result, or when Chart.js or the page's own files are
+// missing (Debian package libjs-chart.js; $AMSP_CHARTJS names another copy).
 std::string html_report(const std::string& title, const std::vector<ReportFile>& files);
 
 }  // namespace amsp

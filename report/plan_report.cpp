@@ -15,6 +15,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+const Tokens kBillion(1e9);  // the unit of cost when no budget is given
+
+Json memory_json(const MemoryTimeline& memory) {
+  Json json = Json::object();
+  for (const auto& [component, bytes] : memory.at_peak)
+    json[std::string(name_of(component))] = bytes.value();
+  return json;
+}
+
 std::string collectives_text(const RunResult& run) {
   std::string text;
   for (const auto& [kind, time] : run.exposed.by_collective)
@@ -41,11 +50,14 @@ Json candidate_json(const PlannedRun& planned, const PlanPrice& price) {
             {"tgs", run.tgs},
             {"mfu", run.mfu},
             {"peak_memory_bytes", run.memory.peak.value()},
+            {"memory_limit_bytes", run.memory_limit.value()},
+            {"memory_at_peak_bytes", memory_json(run.memory)},
             {"exposed_communication_s", exposed},
             {"range", name_of(run.range)}};
-  if (price.tokens > Tokens(0)) {
-    json["gpu_hours"] = gpu_hours(planned, price.tokens);
-    if (price.per_gpu_hour > 0)
+  if (price.tokens > Tokens(0)) json["gpu_hours"] = gpu_hours(planned, price.tokens);
+  if (price.per_gpu_hour > 0) {
+    json["cost_of_1e9_tokens"] = gpu_hours(planned, kBillion) * price.per_gpu_hour;
+    if (price.tokens > Tokens(0))
       json["cost"] = gpu_hours(planned, price.tokens) * price.per_gpu_hour;
   }
   json["reason"] = planned.reason;
@@ -70,7 +82,8 @@ Table plan_rows(const Plan& plan, const PlanPrice& price) {
                               {"exposed", "s"},
                               {"of it", "", Align::left}};
   if (price.tokens > Tokens(0)) columns.push_back({"GPU-hours"});
-  if (price.tokens > Tokens(0) && price.per_gpu_hour > 0) columns.push_back({"cost"});
+  if (price.per_gpu_hour > 0)
+    columns.push_back({price.tokens > Tokens(0) ? "cost" : "cost of 1e9 tokens"});
   Table table(columns);
   int rank = 0;
   for (const PlannedRun& planned : plan.best) {
@@ -96,8 +109,10 @@ Table plan_rows(const Plan& plan, const PlanPrice& price) {
         collectives_text(run)};
     if (price.tokens > Tokens(0))
       cells.push_back(fmt::format("{:.0f}", gpu_hours(planned, price.tokens)));
-    if (price.tokens > Tokens(0) && price.per_gpu_hour > 0)
-      cells.push_back(fmt::format("{:.0f}", gpu_hours(planned, price.tokens) * price.per_gpu_hour));
+    if (price.per_gpu_hour > 0) {
+      const Tokens budget = price.tokens > Tokens(0) ? price.tokens : kBillion;
+      cells.push_back(fmt::format("{:.0f}", gpu_hours(planned, budget) * price.per_gpu_hour));
+    }
     table.add_row(std::move(cells));
   }
   return table;
@@ -149,6 +164,8 @@ std::string plan_json(const PlanRequest& request, const Plan& plan, const PlanPr
                 {{"role", "cluster"},
                  {"name", request.cluster.name},
                  {"sha256", request.cluster.hash}}}}}}};
+  if (price.tokens > Tokens(0)) json["tokens"] = price.tokens.value();
+  if (price.per_gpu_hour > 0) json["price_per_gpu_hour"] = price.per_gpu_hour;
   if (plan.best.empty()) json["nothing_fits"] = plan.smallest_miss;
   return json.dump(1) + "\n";
 }

@@ -54,6 +54,7 @@ Json to_object(const ReportedRun& reported) {
   if (!run.fits) json["fit_advice"] = run.fit_advice;
   json["exposed_communication_s"] = exposed_json(run.exposed);
   json["range"] = name_of(run.range);
+  if (run.price_per_gpu_hour > 0) json["price_per_gpu_hour"] = run.price_per_gpu_hour;
   json["rank_classes"] = run.replay.rank_classes.size();
   json["link_classes"] = run.replay.link_classes;
   json["strategy"] = Json::parse(to_json(run.strategy));

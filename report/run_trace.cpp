@@ -7,8 +7,13 @@
 namespace amsp {
 
 std::string run_trace(const Scenario& scenario, const RunResult& run) {
-  const Machine machine(scenario.cluster, scenario.calibration, run.gpus);
-  const PerturbedNetwork perturbed = apply(scenario.perturbations, machine.network(), run.gpus);
+  return run_trace(Machine(scenario.cluster, scenario.calibration, run.gpus),
+                   scenario.perturbations, run);
+}
+
+std::string run_trace(const Machine& machine, const PerturbationSpec& perturbations,
+                      const RunResult& run) {
+  const PerturbedNetwork perturbed = apply(perturbations, machine.network(), run.gpus);
   const ReplayInput input{run.schedule,      perturbed.network(),   machine.collectives(),
                           machine.compute(), perturbed.gpu_of_rank, perturbed.perturbations};
   return chrome_trace({run.schedule, run.replay, run.memory, &perturbed.network(),

@@ -10,5 +10,8 @@ namespace amsp {
 
 // `run` was made by run_scenario(scenario, run.gpus, …).
 std::string run_trace(const Scenario& scenario, const RunResult& run);
+// `run` was made by machine.simulate(…, perturbations, …).
+std::string run_trace(const Machine& machine, const PerturbationSpec& perturbations,
+                      const RunResult& run);
 
 }  // namespace amsp

@@ -81,6 +81,7 @@ RunResult Machine::simulate(const ModelShape& model, const Training& training,
   judge_memory(result, model, training, cluster_.node.gpu, data_parallel());
   result.exposed = exposed_communication(result.schedule, result.replay);
   result.range = result.replay.range;
+  result.price_per_gpu_hour = cluster_.price_per_gpu_hour;
   return result;
 }
 

@@ -26,6 +26,7 @@ struct RunResult {
   std::string fit_advice;  // when it does not fit: by how much, and what would
   ExposedCommunication exposed;
   PredictionRange range = PredictionRange::measured;
+  double price_per_gpu_hour = 0;  // the cluster's, in its currency; 0 = unknown
   Schedule schedule;
   ReplayResult replay;
   std::string manifest;  // JSON: version, inputs with hashes, options, seed

@@ -9,6 +9,7 @@
 #include "cli/html_flag.hpp"
 #include "cli/replay_options.hpp"
 #include "report/plan_report.hpp"
+#include "report/run_trace.hpp"
 #include "scenarios/parallel.hpp"
 #include "scenarios/planner.hpp"
 
@@ -49,7 +50,8 @@ class PlanCommand : public Command {
                    objective_, {"step-time", "paper"});
     options.option("--tokens", "T", "token budget of the whole training, e.g. \"300B tokens\"",
                    tokens_);
-    options.number("--price", "P", "price of a GPU-hour", price_, 0, 1e6);
+    options.number("--price", "P", "price of a GPU-hour (default: the cluster's, if known)", price_,
+                   0, 1e6);
     options.integer("-j,--jobs", "N", "threads", jobs_, 1, 1024);
     options.choice("--format", "FORMAT", "table, json or csv", format_, {"table", "json", "csv"});
     options.option("-o,--output", "FILE", "write the plan as JSON, too", output_);
@@ -60,19 +62,27 @@ class PlanCommand : public Command {
     const PlanRequest request = read();
     const Plan plan = make_plan(request);
     const PlanPrice price{tokens_.empty() ? Tokens(0) : parse_tokens(tokens_, {"--tokens", ""}),
-                          price_};
+                          price_ > 0 ? price_ : request.cluster.price_per_gpu_hour};
     if (!output_.empty()) write_file(output_, plan_json(request, plan, price));
     const std::string text = format_ == "json"  ? plan_json(request, plan, price)
                              : format_ == "csv" ? plan_csv(request, plan, price)
                                                 : plan_table(request, plan, price);
     std::fputs(text.c_str(), stdout);
-    html_.write("Plan of " + request.model.name + " on " + request.cluster.name,
-                {{"", "plan.json", plan_json(request, plan, price)}});
+    if (html_.wanted()) write_page(request, plan, plan_json(request, plan, price));
     if (plan.best.empty()) throw CheckFailed("nothing fits: " + plan.smallest_miss);
     return 0;
   }
 
  private:
+  // The plan, and one step of its best candidate.
+  void write_page(const PlanRequest& request, const Plan& plan, const std::string& json) const {
+    std::vector<ReportFile> files{{"", "plan.json", json}};
+    if (!plan.best.empty()) {
+      const Machine machine(request.cluster, request.calibration, request.gpus);
+      files.push_back({"", "trace.json", run_trace(machine, {}, plan.best.front().run)});
+    }
+    html_.write("Plan of " + request.model.name + " on " + request.cluster.name, files);
+  }
   [[nodiscard]] PlanRequest read() const {
     for (const auto& [flag, value] :
          {std::pair{"--model", &model_}, {"--cluster", &cluster_}, {"--global-batch", &batch_}})

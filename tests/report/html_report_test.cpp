@@ -115,7 +115,7 @@ Json self_test(const std::string& page) {
     WARN("skipped: chromium is not installed (the page is only checked as text)");
     return nullptr;
   }
-  std::string folder = (fs::temp_directory_path() / "amsp-html-XXXXXX").string();
+  std::string folder = (fs::temp_directory_path() / ("amsp-html-" + std::string(6, 'X'))).string();
   REQUIRE(::mkdtemp(folder.data()) != nullptr);
   write_file(folder + "/page.html", page);
   const std::string dom = output_of(
@@ -177,8 +177,19 @@ TEST_CASE("in a browser the page draws its charts, sorts, filters, zooms and ans
   CHECK(found["wide"] == 0);  // nothing wider than a phone
 }
 
-TEST_CASE("a page of files that it does not know says so little but breaks nothing") {
-  const Json found = self_test(html_report("Nothing", {{"out", "x.json", "{\"what\": [1]}"}}));
-  if (found.is_null()) return;
-  CHECK(found["problems"] == Json::array());
+TEST_CASE("a file that holds no result is refused; in a folder it is left out") {
+  for (const char* text : {"{\"what\": [1]}", "[]", "{\"runs\": []}", "{\"runs\": 3}", "{}", "7"}) {
+    INFO(text);
+    CHECK_THROWS_WITH(html_report("x", {{"out", "x.json", text}}),
+                      Catch::Contains("out/x.json: holds no result; accepted: results.json"));
+  }
+  std::string folder = (fs::temp_directory_path() / ("amsp-html-" + std::string(6, 'X'))).string();
+  REQUIRE(::mkdtemp(folder.data()) != nullptr);
+  write_file(folder + "/cluster.json", "{\"node\": {}}");
+  CHECK_THROWS_WITH(read_report_files({folder}), Catch::Contains(folder + ": holds no result"));
+  CHECK_THROWS_WITH(read_report_files({folder + "/cluster.json"}),
+                    Catch::Contains("cluster.json: holds no result; accepted: results.json"));
+  write_file(folder + "/results.json", example_runs().dump());
+  CHECK(read_report_files({folder}).size() == 1);
+  fs::remove_all(folder);
 }

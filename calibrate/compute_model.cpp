@@ -67,6 +67,7 @@ class KernelModel : public ComputeModel {
     double share = default_gemm_share;
     if (kernel.kind == KernelClass::attention_forward) share = default_attention_forward_share;
     if (kernel.kind == KernelClass::attention_backward) share = default_attention_backward_share;
+    share = std::min(1.0, share * achievable_share(kernel.dtype) / achievable_share_where_measured);
     const Seconds compute = flops_of(kernel) / (peak(kernel.dtype) * share);
     const Seconds memory = operands(kernel) / (gpu_.hbm * default_hbm_share);
     return spread(std::max(compute, memory) + default_launch, 0.3 / z90,
@@ -81,6 +82,15 @@ class KernelModel : public ComputeModel {
       if (found != gpu_.peak.end()) return found->second;
     }
     throw InputError("GPU " + gpu_.name + " has no peak for " + std::string(name_of(dtype)));
+  }
+
+  // Of this type's peak, in its best product; of a type that nobody measured as on the A100.
+  double achievable_share(Dtype dtype) const {
+    for (const Dtype candidate : {dtype, Dtype::bf16}) {
+      const auto found = gpu_.achievable.find(candidate);
+      if (found != gpu_.achievable.end()) return found->second / gpu_.peak.at(candidate);
+    }
+    return achievable_share_where_measured;
   }
 
   static Bytes operands(const Kernel& k) {

@@ -25,4 +25,9 @@ constexpr double default_gemm_share = 0.72;
 constexpr double default_attention_forward_share = 0.53;
 constexpr double default_attention_backward_share = 0.47;
 
+// The best matrix product of that GPU type, as a share of its peak (A100 SXM, 271.2 of 312 TFLOPS:
+// github.com/stas00/ml-engineering, table of maximum achievable matmul FLOPS). A type that reaches
+// less of its own peak there has the shares above lowered in proportion.
+constexpr double achievable_share_where_measured = 271.2 / 312.0;
+
 }  // namespace amsp

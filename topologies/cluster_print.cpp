@@ -6,21 +6,12 @@
 #include "base/units_text.hpp"
 #include "topologies/cluster.hpp"
 #include "topologies/cluster_names.hpp"
+#include "topologies/gpu_json.hpp"
 
 namespace amsp {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json gpu_json(const GpuSpec& gpu) {
-  Json peak = Json::object();
-  for (const auto& [dtype, rate] : gpu.peak) peak[std::string(name_of(dtype))] = to_text(rate);
-  return {{"name", gpu.name},
-          {"memory", to_text(gpu.memory)},
-          {"hbm", to_text(gpu.hbm)},
-          {"peak", peak},
-          {"multiprocessors", gpu.multiprocessors}};
-}
 
 Json intra_json(const IntraNodeSpec& intra) {
   Json json = {{"kind", name_of(intra.kind)}};

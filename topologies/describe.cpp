@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units_text.hpp"
+#include "topologies/gpu_json.hpp"
 #include "topologies/network_measures.hpp"
 
 namespace amsp {
@@ -47,6 +48,8 @@ std::string gpu_line(const GpuSpec& gpu) {
                                  human(gpu.memory), human(gpu.hbm), gpu.multiprocessors);
   for (const auto& [dtype, rate] : gpu.peak)
     line += fmt::format(" {} {}", name_of(dtype), human(rate));
+  for (const auto& [dtype, rate] : gpu.achievable)
+    line += fmt::format("; best {} product measured {}", name_of(dtype), human(rate));
   return line;
 }
 
@@ -75,16 +78,6 @@ void append_list(std::string_view title, const std::vector<std::string>& lines, 
   if (lines.empty()) return;
   out += fmt::format("{}\n", title);
   for (const std::string& line : lines) out += fmt::format("  - {}\n", line);
-}
-
-Json gpu_json(const GpuSpec& gpu) {
-  Json peak = Json::object();
-  for (const auto& [dtype, rate] : gpu.peak) peak[std::string(name_of(dtype))] = to_text(rate);
-  return {{"name", gpu.name},
-          {"memory", to_text(gpu.memory)},
-          {"hbm", to_text(gpu.hbm)},
-          {"multiprocessors", gpu.multiprocessors},
-          {"peak", peak}};
 }
 
 Json intra_json(const NodeSpec& node) {

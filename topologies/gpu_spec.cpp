@@ -15,15 +15,27 @@ namespace {
 
 constexpr std::string_view kFolder = "topologies/gpus";
 
-std::map<Dtype, FlopRate> parse_peak(const JsonValue& json) {
-  std::map<Dtype, FlopRate> peak;
+std::map<Dtype, FlopRate> parse_rates(const JsonValue& json) {
+  std::map<Dtype, FlopRate> rates;
   for (const auto& [key, value] : json.members()) {
     const FlopRate rate = value.as_flop_rate();
-    if (rate <= FlopRate(0)) value.fail("a peak rate must be positive");
-    peak[parse_dtype(key, value.place())] = rate;
+    if (rate <= FlopRate(0)) value.fail("a rate must be positive");
+    rates[parse_dtype(key, value.place())] = rate;
   }
-  if (peak.empty()) json.fail("needs a rate for at least one element type, e.g. \"bf16\"");
-  return peak;
+  if (rates.empty()) json.fail("needs a rate for at least one element type, e.g. \"bf16\"");
+  return rates;
+}
+
+// Measured rates: each of a type that has a peak, and not above it.
+std::map<Dtype, FlopRate> parse_achievable(const JsonValue& json, const GpuSpec& gpu) {
+  const std::map<Dtype, FlopRate> rates = parse_rates(json);
+  for (const auto& [dtype, rate] : rates) {
+    const auto peak = gpu.peak.find(dtype);
+    if (peak == gpu.peak.end() || rate > peak->second)
+      json.fail(
+          fmt::format("{}: an achievable rate needs a peak that is not below it", name_of(dtype)));
+  }
+  return rates;
 }
 
 GpuSpec parse_spec(const JsonValue& json) {
@@ -31,7 +43,8 @@ GpuSpec parse_spec(const JsonValue& json) {
   gpu.name = json.at("name").as_string();
   gpu.memory = json.at("memory").as_bytes();
   gpu.hbm = json.at("hbm").as_bandwidth();
-  gpu.peak = parse_peak(json.at("peak"));
+  gpu.peak = parse_rates(json.at("peak"));
+  if (const auto rates = json.find("achievable")) gpu.achievable = parse_achievable(*rates, gpu);
   gpu.multiprocessors = static_cast<int>(json.at("multiprocessors").as_integer(1, 100000));
   if (gpu.memory <= Bytes(0)) json.at("memory").fail("memory must be positive");
   if (gpu.hbm <= Bandwidth(0)) json.at("hbm").fail("the memory rate must be positive");
@@ -56,9 +69,9 @@ bool is_plain_stem(std::string_view name) {
 
 GpuType read_type(const std::filesystem::path& file) {
   const JsonValue json = JsonValue::parse_file(file);
-  json.accept_keys({"name", "aliases", "sources", "memory", "hbm", "peak", "multiprocessors",
-                    "architecture", "pci_devices", "typical", "nvlinks", "nvlink_rate",
-                    "pcie_rate"});
+  json.accept_keys({"name", "aliases", "sources", "memory", "hbm", "peak", "achievable",
+                    "multiprocessors", "architecture", "pci_devices", "typical", "nvlinks",
+                    "nvlink_rate", "pcie_rate"});
   GpuType type;
   type.spec = parse_spec(json);
   type.aliases = parse_strings(json.at("aliases"));
@@ -119,7 +132,7 @@ GpuType find_gpu_type(std::string_view name, const Place& place) {
 
 GpuSpec parse_gpu(const JsonValue& json) {
   if (json.is_string()) return find_gpu_type(json.as_string(), json.place()).spec;
-  json.accept_keys({"name", "memory", "hbm", "peak", "multiprocessors"});
+  json.accept_keys({"name", "memory", "hbm", "peak", "achievable", "multiprocessors"});
   return parse_spec(json);
 }
 

@@ -168,6 +168,24 @@ TEST_CASE("kernels: the table's own shapes, what lies between them, and the roof
   CHECK(roofline->estimate(gemm).range == PredictionRange::default_model);
 }
 
+TEST_CASE("kernels without a table: never faster than the best product measured on the type") {
+  Kernel gemm;
+  gemm.kind = KernelClass::gemm;
+  gemm.m = gemm.n = gemm.k = 8192;
+  for (const GpuType& type : gpu_types()) {
+    if (type.spec.achievable.empty()) continue;
+    const auto roofline = load_compute_model("", type.spec);
+    const FlopRate rate = flops_of(gemm) / roofline->estimate(gemm).time;
+    INFO(type.spec.name);
+    CHECK(rate < type.spec.achievable.at(Dtype::bf16));
+    CHECK(rate > 0.75 * type.spec.achievable.at(Dtype::bf16));
+  }
+  // An MI300X has the higher peak, the H100 the faster products.
+  const auto h100 = load_compute_model("", find_gpu_type("h100-sxm5-80gb").spec);
+  const auto mi300x = load_compute_model("", find_gpu_type("mi300x-192gb").spec);
+  CHECK(h100->estimate(gemm).time < mi300x->estimate(gemm).time);
+}
+
 TEST_CASE("calibration files: written and read alike; wrong ones are refused with the place") {
   const auto file = resolve_data("calibration", "calibrate/data", "a800-4hdr");
   const Calibration calibration = load_calibration(file);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shipped clusters and GPU types against figures typed from the data sheets in the data sheets' own
 // units: memory in GB as sold, NVLink in both directions together, NICs in Gb/s.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -88,6 +90,19 @@ TEST_CASE("GPU types are found by any of their names, and are complete") {
     CHECK((type.nvlinks == 0) == (type.nvlink_rate == Bandwidth(0)));
     CHECK(type.pcie_rate > Bandwidth(0));
   }
+}
+
+TEST_CASE("an achievable rate above its peak, or without one, is refused") {
+  const auto gpu = [](const char* achievable) {
+    return parse_gpu(JsonValue::parse_text(
+        fmt::format(R"({{"name": "X", "memory": "8 GiB", "hbm": "1 TB/s", "multiprocessors": 1,
+                         "peak": {{"bf16": "100 TFLOPS"}}, "achievable": {}}})",
+                    achievable),
+        "gpu.json"));
+  };
+  CHECK(gpu(R"({"bf16": "80 TFLOPS"})").achievable.at(Dtype::bf16) == FlopRate(80e12));
+  CHECK_THROWS_WITH(gpu(R"({"bf16": "120 TFLOPS"})"), Catch::Contains("/achievable"));
+  CHECK_THROWS_WITH(gpu(R"({"fp8": "80 TFLOPS"})"), Catch::Contains("needs a peak"));
 }
 
 TEST_CASE("NVLink of the shipped clusters is links x rate of the GPU type") {

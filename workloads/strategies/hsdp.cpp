@@ -2,6 +2,9 @@
 #include "workloads/strategy.hpp"
 
 namespace amsp {
+
+const StrategyPreset* strategy_fsdp();
+
 namespace {
 
 class Hsdp : public StrategyPreset {
@@ -11,14 +14,9 @@ class Hsdp : public StrategyPreset {
     return "PyTorch FSDP hybrid shard: sharded inside a node, all-reduced across nodes";
   }
   Strategy make(Mesh data_parallel) const override {
-    Strategy strategy;
+    // FSDP's engine, its full shard confined to a node.
+    Strategy strategy = strategy_fsdp()->make(Mesh{data_parallel.inside, 1});
     strategy.name = "hsdp";
-    const Mesh node{data_parallel.inside, 1};
-    strategy.parameters = strategy.gradients = strategy.optimizer = node;
-    strategy.update = ParameterUpdate::none;
-    strategy.single_communication_stream = true;  // one process group for AG and RS
-    strategy.flat_layers = true;                  // a FlatParameter for each wrapped layer
-    strategy.gathers_in_flight = 2;               // limit_all_gathers
     return strategy;
   }
 };

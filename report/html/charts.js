@@ -2,10 +2,11 @@
 // Charts by Chart.js in the colours of the page (light, dark, print), each with its table behind.
 'use strict';
 
-const Palette = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#b8860b', '#56b4e9', '#8c6d00', '#7f7f7f', '#7b3fa0', '#4d7c0f'];
-const DarkPalette = ['#4aa8e0', '#ff8a4c', '#2fcf9f', '#e69cc8', '#e6b422', '#8fd0f5', '#c9a93a', '#a9a9a9', '#c49be0', '#a3d15a'];
+const Palette = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#b8860b', '#56b4e9', '#8c6d00', '#7b3fa0', '#7f7f7f', '#4d7c0f'];
+const DarkPalette = ['#4aa8e0', '#ff8a4c', '#2fcf9f', '#e69cc8', '#e6b422', '#8fd0f5', '#c9a93a', '#c49be0', '#a9a9a9', '#a3d15a'];
 const isPrinting = () => document.documentElement.classList.contains('printing');
 const isDark = () => !isPrinting() && matchMedia('(prefers-color-scheme: dark)').matches;
+const isNarrow = () => innerWidth < 560;
 const colour = (i) => (isDark() ? DarkPalette : Palette)[i % Palette.length];
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -52,7 +53,7 @@ const Charts = {
     Chart.defaults.animation = false;
     Chart.defaults.maintainAspectRatio = false;
     Chart.defaults.plugins.legend.labels.boxWidth = 12;
-    Chart.defaults.plugins.legend.labels.boxHeight = 10;
+    Chart.defaults.plugins.legend.labels.boxHeight = 8;
     for (const entry of this.made) {
       if (entry.chart) entry.chart.destroy();
       entry.chart = new Chart(entry.canvas, entry.make());
@@ -82,6 +83,33 @@ function gpuAxis(values) {
     afterBuildTicks: (scale) => { scale.ticks = [...new Set(values)].map((value) => ({ value })); },
     ticks: { callback: (value) => String(value), autoSkip: false, maxRotation: 0 },
   });
+}
+
+const kOctave = 10;  // sizes are marked at powers of 2 ** 10
+// Sizes in bytes on a logarithmic axis, marked at 1 B, 1 KiB, 1 MiB … and between them.
+function sizeAxis(title, values) {
+  const low = Math.floor(Math.log2(Math.min(...values))), high = Math.ceil(Math.log2(Math.max(...values)));
+  const step = high - low > 12 ? kOctave / 2 : 2;
+  const marks = [];
+  for (let power = Math.ceil(low / step) * step; power <= high; power += step) marks.push({ value: 2 ** power });
+  return axis(title, { type: 'logarithmic', min: 2 ** low, max: 2 ** high,
+    afterBuildTicks: (scale) => { scale.ticks = marks; },
+    ticks: { callback: (value) => Show.bytes(value), autoSkip: false, maxRotation: 0 } });
+}
+
+// Plain figures at 1, 2 and 5 times powers of ten.
+function logAxis(title, values) {
+  const positive = values.filter((value) => value > 0);
+  const low = Math.min(...positive), high = Math.max(...positive);
+  const all = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); ++power)
+    for (const digit of [1, 2, 5]) all.push(digit * 10 ** power);
+  const from = Math.max(...all.filter((value) => value <= low)), to = Math.min(...all.filter((value) => value >= high));
+  const inside = all.filter((value) => value >= from && value <= to);
+  const few = inside.length > 10 ? inside.filter((value) => Math.abs(Math.log10(value) % 1) < 1e-9) : inside;
+  return axis(title, { type: 'logarithmic', min: from, max: to,
+    afterBuildTicks: (scale) => { scale.ticks = few.map((value) => ({ value })); },
+    ticks: { callback: (value) => Show.number(value), autoSkip: false } });
 }
 
 // A label in several lines where the chart is narrow.

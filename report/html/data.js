@@ -63,7 +63,8 @@ const Data = (() => {
   // A plan's best candidates, as runs on the plan's number of GPUs.
   const planned = (plan) => plan.best.map((candidate, i) => ({
     ...candidate, gpus: plan.gpus, scenario: plan.model, fits: true, rank: i + 1, manifest: plan.manifest,
-    strategy: { ...candidate.strategy, name: `plan ${i + 1}` },
+    price_per_gpu_hour: plan.price_per_gpu_hour, tokens: plan.tokens,
+    strategy: { ...candidate.strategy, name: `choice ${i + 1}` },
     meshes: `P ${candidate.parameters}, G ${candidate.gradients}, OS ${candidate.optimizer}`,
   }));
   // A reproduction's points; those of an ablation have the overlap that was on.
@@ -88,9 +89,12 @@ const Data = (() => {
   const meshesTell = distinct(runs.map((run) => `${at(run)} ${run.meshes}`)) > distinct(runs.map(at));
   const scenarioTells = varies((run) => run.scenario) && distinct(runs.map(at)) >
     distinct(runs.map((run) => `${run.strategyName} ${run.gpus}`));
+  // A sweep's setting that only repeats the strategy or the number of GPUs tells nothing new.
+  const telling = (run) => (run.settings || []).filter((setting) =>
+    ![`strategy=${run.strategyName}`, `gpus=${run.gpus}`].includes(setting));
   for (const run of runs) {
     run.series = [scenarioTells ? run.scenario : null, run.strategyName, meshesTell ? run.meshes : null,
-      run.overlap ? `overlap ${run.overlap}` : null, ...(run.settings || [])].filter(Boolean).join(' · ');
+      run.overlap ? `overlap ${run.overlap}` : null, ...telling(run)].filter(Boolean).join(' · ');
     run.label = varies((other) => other.gpus) ? `${run.series} · ${run.gpus} GPUs` : run.series;
   }
 
@@ -100,8 +104,7 @@ const Data = (() => {
     if (Array.isArray(content.comparisons)) return content.comparisons;
     if (!Array.isArray(content.schedules)) return [];
     const steps = content.schedules.map((row) => ({ ...row, name: `step of ${row.name}` }));
-    const single = (content.collectives || []).map((row) => ({
-      ...row, name: `${row.name}${row.bytes ? `, ${Show.bytes(parseFloat(row.bytes))}` : ''}` }));
+    const single = content.collectives || [];
     return [...steps, ...single].filter((row) => row.predicted_s > 0 && row.measured_s > 0);
   }
 
@@ -113,7 +116,8 @@ const Data = (() => {
     if (content.format !== 'amsp-calibration-1' || !kinds) return [];
     return Object.entries(kinds).flatMap(([kind, fit]) => (fit.rows || []).map((row) => ({
       kind, ranks: row.ranks, bytes: parseFloat(row.bytes), measured_s: parseFloat(row.time),
-      predicted_s: parseFloat(row.predicted), trust: row.trust })));
+      predicted_s: parseFloat(row.predicted), factor: row.interval_factor, trust: row.trust,
+      source: row.source })));
   }
 
   return {

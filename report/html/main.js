@@ -69,6 +69,8 @@ function selfTest() {
       search.dispatchEvent(new Event('input'));
     }
   }
+  const answer = document.getElementById('answer');
+  found.answer = answer && answer.textContent;
   found.wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
   found.problems = problems;
   document.body.setAttribute('data-selftest', JSON.stringify(found));

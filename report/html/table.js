@@ -27,7 +27,7 @@ function makeTable(caption, columns, rows, options = {}) {
     body.replaceChildren(...shown.map((i) => element('tr', {}, ...columns.map((column, c) => {
       const tag = c === 0 && column.name ? 'th' : 'td';
       const mark = column.mark ? ` ${column.mark(rows[i]) || ''}` : '';
-      return element(tag, { class: (column.name ? 'name' : '') + mark, scope: tag === 'th' ? 'row' : false },
+      return element(tag, { class: (column.name ? 'name' : '') + (column.long ? ' long' : '') + (column.hash ? ' hash' : '') + mark, scope: tag === 'th' ? 'row' : false },
         text(column, rows[i]));
     }))));
     return shown.length;
@@ -71,6 +71,6 @@ function makeTable(caption, columns, rows, options = {}) {
 }
 
 // The table behind a chart, folded away.
-function tableBehind(caption, columns, rows) {
-  return element('details', {}, element('summary', {}, 'Table'), makeTable(caption, columns, rows));
+function tableBehind(caption, columns, rows, options = {}) {
+  return element('details', {}, element('summary', {}, 'Table'), makeTable(caption, columns, rows, options));
 }

@@ -37,7 +37,16 @@ function readTrace(trace) {
     lane.events.sort((a, b) => a.ts - b.ts);
     for (const event of lane.events) end = Math.max(end, event.ts + event.dur);
   }
-  return { lanes: ordered, counters, end: end || 1, other: trace.otherData || {} };
+  return { ...busiest(ordered), counters, end: end || 1, other: trace.otherData || {} };
+}
+
+// Of many links only those that are busy longest get a lane; the table of links has all.
+const kMostLinks = 12;
+function busiest(lanes) {
+  const links = lanes.filter((lane) => lane.events.every((event) => event.cat === 'link'));
+  const busy = (lane) => lane.events.reduce((sum, event) => sum + event.dur, 0);
+  const hidden = new Set([...links].sort((a, b) => busy(b) - busy(a)).slice(kMostLinks));
+  return { lanes: lanes.filter((lane) => !hidden.has(lane)), links: links.length, hidden: hidden.size };
 }
 
 class Timeline {
@@ -123,6 +132,8 @@ class Timeline {
     const names = this.trace.lanes.map((lane) => context.measureText(lane.name).width + 10);
     this.gutter = Math.min(Math.max(...names), 0.28 * this.width);
     this.colours = Object.fromEntries(kCategoryOrder.map((name, i) => [name, colour(i)]));
+    this.colours.link = css('--muted');
+    this.colours.repetitions = '#8792a0';
     for (const { name, mark } of this.swatches) mark.style.background = this.colours[name];
     this.drawAxis(context);
     for (const row of this.rows)

@@ -14,11 +14,12 @@ function sectionTimeline() {
     const longest = trace.lanes.flatMap((lane) => lane.events.map((event) => ({ lane, event })))
       .sort((a, b) => b.event.dur - a.event.dur).slice(0, 50);
     const note = trace.other.repeats_folded
-      ? 'The step is periodic: repetitions that look like the one before are not drawn one by one.' : '';
+      ? ' The step is periodic: repetitions that look like the one before are not drawn one by one.' : '';
+    const links = trace.hidden ? ` The ${trace.links - trace.hidden} busiest of ${trace.links} links are drawn.` : '';
     return [
       Data.traces.length > 1 ? element('h3', {}, file.path) : null,
       element('p', { class: 'lead' }, trace.other.step_time_s
-        ? `One step of ${Show.seconds(trace.other.step_time_s)}${trace.other.schedule ? ` of ${trace.other.schedule}` : ''}. ${note}` : ''),
+        ? `One step of ${Show.seconds(trace.other.step_time_s)}${trace.other.schedule ? ` of ${trace.other.schedule}` : ''}.${note}${links}` : ''),
       timeline.node,
       tableBehind('The 50 longest operations', [
         { title: 'Operation', of: (row) => row.event.name, name: true },
@@ -39,13 +40,16 @@ function sectionMemoryTimeline() {
     if (!points || !points.length) return [];
     const total = (point) => Object.values(point.args).reduce((sum, bytes) => sum + bytes, 0);
     const data = points.map((point) => ({ x: point.time / 1e3, y: total(point) / 2 ** 30 }));
-    return [Charts.add(`memory-time-${i}`, `Memory of a GPU over one step${traceLabel(file)}`, () => ({
+    const folded = (file.content.otherData || {}).repeats_folded > 0;
+    const end = 1e3 * ((file.content.otherData || {}).step_time_s || 0);
+    if (end > data[data.length - 1].x) data.push({ x: end, y: data[data.length - 1].y });
+    return [Charts.add(`memory-time-${i}`, `Memory of a GPU over one step${traceLabel(file)}${folded ? '; where repetitions are not drawn, the line is level' : ''}`, () => ({
       type: 'line',
       data: { datasets: [{ label: 'memory', data, stepped: true, pointRadius: 0, borderColor: colour(0),
         backgroundColor: `${colour(0)}33`, fill: true, borderWidth: 1.5 }] },
       options: { parsing: false, normalized: true,
         plugins: { legend: { display: false }, decimation: { enabled: true, algorithm: 'min-max', samples: 1000 } },
-        scales: { x: axis('time [ms]', { type: 'linear' }), y: axis('GiB', { beginAtZero: true }) } },
+        scales: { x: axis('time [ms]', { type: 'linear', max: end || undefined }), y: axis('GiB', { beginAtZero: true }) } },
     }), true),
     tableBehind('Memory over the step', [
       { title: 'Time [ms]', of: (point) => point.x, show: (v) => Show.number(v, 5) },
@@ -87,65 +91,118 @@ function sectionBands() {
   bands)] };
 }
 
+function validationChart(rows) {
+  const milliseconds = (row) => ({ x: row.measured_s * 1e3, y: row.predicted_s * 1e3, name: row.name });
+  const isStep = (row) => /^step of /.test(row.name);
+  const times = rows.flatMap((row) => [row.measured_s * 1e3, row.predicted_s * 1e3]);
+  const ends = [Math.min(...times), Math.max(...times)];
+  const points = (label, kept, i) => ({ label, data: kept.map(milliseconds), backgroundColor: colour(i), borderColor: colour(i), pointRadius: 4 });
+  const datasets = [points('single operations', rows.filter((row) => !isStep(row)), 0), points('steps', rows.filter(isStep), 1)]
+    .filter((dataset) => dataset.data.length);
+  return { type: 'scatter', data: { datasets: [...datasets,
+    { label: 'equal', type: 'line', data: ends.map((v) => ({ x: v, y: v })), borderColor: css('--muted'), borderWidth: 1, pointRadius: 0 }] },
+  options: { plugins: { legend: { labels: { usePointStyle: true } }, tooltip: { callbacks: { label: ({ raw }) =>
+    `${raw.name || ''}: predicted ${Show.number(raw.y, 4)} ms, measured ${Show.number(raw.x, 4)} ms` } } },
+  scales: { x: logAxis('measured [ms]', times), y: logAxis('predicted [ms]', times) } } };
+}
+
 function sectionValidation() {
   const rows = Data.validations.flat();
   if (!rows.length) return null;
   const error = (row) => row.predicted_s / row.measured_s - 1;
+  const exposed = (row) => row.exposed && row.exposed.measured_s > 0 ? row.exposed.error : undefined;
   return { id: 'validation', title: 'Predicted and measured', nodes: [
-    Charts.add('validation', 'Predicted against measured time; on the line they are equal', () => {
-      const times = rows.flatMap((row) => [row.measured_s * 1e3, row.predicted_s * 1e3]).filter((time) => time > 0);
-      const ends = [Math.min(...times), Math.max(...times)];
-      return { type: 'scatter', data: { datasets: [
-        { label: 'operations', data: rows.map((row) => ({ x: row.measured_s * 1e3, y: row.predicted_s * 1e3 })), backgroundColor: colour(0) },
-        { label: 'equal', type: 'line', data: ends.map((v) => ({ x: v, y: v })), borderColor: css('--muted'), borderWidth: 1, pointRadius: 0 }] },
-      options: { scales: { x: axis('measured [ms]', { type: 'logarithmic' }), y: axis('predicted [ms]', { type: 'logarithmic' }) } } };
-    }),
+    Charts.add('validation', 'Predicted against measured time; on the line they are equal', () => validationChart(rows)),
     makeTable('Predicted and measured', [
       { title: 'What', of: (row) => row.name, name: true },
-      { title: 'Count', of: (row) => row.count },
+      ...(rows.some((row) => row.count) ? [{ title: 'Count', of: (row) => row.count }] : []),
       { title: 'Predicted', of: (row) => row.predicted_s, show: Show.seconds },
       { title: 'Measured', of: (row) => row.measured_s, show: Show.seconds },
-      { title: 'Error', of: error, show: Show.signedPercent }], rows)] };
+      { title: 'Error', of: error, show: Show.signedPercent },
+      ...(rows.some((row) => exposed(row) !== undefined) ? [{ title: 'Error of exposed communication', of: exposed, show: Show.signedPercent }] : [])],
+    rows, { filter: rows.length > 10 })] };
+}
+
+const kMostSeries = 10;  // as many as there are colours
+
+// The measurements of a calibration by collective and ranks, those with most rows first.
+function calibrationSeries(rows) {
+  const groups = new Map();
+  for (const row of rows) {
+    const key = `${row.kind.replace(/_/g, ' ')}, ${row.ranks} GPUs`;
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(row);
+  }
+  return [...groups].map(([name, group]) => [name, group.sort((a, b) => a.bytes - b.bytes)])
+    .sort((a, b) => b[1].length - a[1].length).slice(0, kMostSeries);
+}
+
+function calibrationCharts(file, f, rows, fitted) {
+  const series = calibrationSeries(rows);
+  const rate = (row, time) => row.bytes / time / 1e9;
+  const shown = series.flatMap(([, group]) => group);
+  const legend = { labels: { usePointStyle: true, filter: (item) => !item.text.endsWith(', measured') } };
+  // A series and its points are shown and hidden together.
+  legend.onClick = (event, item, own) => {
+    const datasets = own.chart.data.datasets, visible = own.chart.isDatasetVisible(item.datasetIndex);
+    datasets.forEach((one, d) => { if (one.group === datasets[item.datasetIndex].group) own.chart.setDatasetVisibility(d, !visible); });
+    own.chart.update();
+  };
+  const points = (group, of) => group.map((row) => ({ x: row.bytes, y: of(row) }));
+  const curves = () => series.flatMap(([name, group], i) => [
+    { label: name, group: name, data: points(group, (row) => rate(row, row.predicted_s || row.measured_s)), borderColor: colour(i),
+      backgroundColor: colour(i), pointRadius: 0, borderWidth: 1.5,
+      intervals: group.map((row) => (row.factor > 1 ? [rate(row, row.predicted_s * row.factor), rate(row, row.predicted_s / row.factor)] : null)) },
+    { label: `${name}, measured`, group: name, data: points(group, (row) => rate(row, row.measured_s)), borderColor: colour(i),
+      backgroundColor: colour(i), showLine: false, pointRadius: 2.5 }]);
+  const errors = () => series.map(([name, group], i) => ({ label: name, group: name, borderColor: colour(i), backgroundColor: colour(i),
+    showLine: false, pointRadius: 2.5, data: points(group, (row) => 100 * (row.measured_s / row.predicted_s - 1)) }));
+  const sizes = shown.map((row) => row.bytes);
+  const more = new Set(rows.map((row) => `${row.kind} ${row.ranks}`)).size - series.length;
+  return [Charts.add(`calibration-${f}`,
+    `${fitted ? 'Measured (points) and fitted (lines, bars are the 90 % interval)' : 'Measured'} algorithm bandwidth: ${file.path}` +
+      (more > 0 ? `; the ${kMostSeries} largest series of ${series.length + more}` : ''), () => ({
+      type: 'line', data: { datasets: curves() }, plugins: [errorBars],
+      options: { plugins: { legend }, scales: { x: sizeAxis('size of the whole buffer', sizes),
+        y: logAxis('GB/s', shown.map((row) => rate(row, row.measured_s))) } } })),
+  fitted ? Charts.add(`residuals-${f}`, 'What the fit leaves: measured time above (+) or below (−) the fitted one', () => ({
+    type: 'line', data: { datasets: errors() },
+    options: { plugins: { legend: { display: false } }, scales: { x: sizeAxis('size of the whole buffer', sizes), y: axis('%') } } }), true) : null];
 }
 
 function sectionCalibration() {
   const nodes = Data.calibrations.flatMap((file, f) => {
     const rows = file.rows.filter((row) => row.measured_s > 0 && row.bytes > 0);
     const fitted = rows.some((row) => row.predicted_s > 0);
-    const groups = new Map();
-    for (const row of rows) {
-      const key = `${row.kind} on ${row.ranks} GPUs`;
-      if (!groups.has(key)) groups.set(key, []);
-      groups.get(key).push(row);
-    }
-    const series = [...groups].map(([name, group]) => [name, group.sort((a, b) => a.bytes - b.bytes)]);
-    const rate = (row, time) => row.bytes / time / 1e9;
-    return [Charts.add(`calibration-${f}`, `${fitted ? 'Measured (points) and fitted (lines)' : 'Measured'} algorithm bandwidth: ${file.path}`, () => ({
-      type: 'line',
-      data: { datasets: series.slice(0, 16).flatMap(([name, group], i) => [
-        { label: name, data: group.map((row) => ({ x: row.bytes, y: rate(row, row.predicted_s || row.measured_s) })), borderColor: colour(i), pointRadius: 0, borderWidth: 1.5 },
-        { label: `${name}, measured`, data: group.map((row) => ({ x: row.bytes, y: rate(row, row.measured_s) })), borderColor: colour(i), backgroundColor: colour(i), showLine: false, pointRadius: 2.5 }]) },
-      options: { plugins: { legend: { labels: { filter: (item) => !item.text.endsWith(', measured') } } },
-        scales: { x: axis('size', { type: 'logarithmic', ticks: { callback: Show.bytes } }), y: axis('GB/s', { beginAtZero: true }) } },
-    })), tableBehind(`Measurements of ${file.path}`, [
+    return [
+    ...calibrationCharts(file, f, rows, fitted),
+    tableBehind(`Measurements of ${file.path}`, [
       { title: 'Collective', of: (row) => row.kind, name: true }, { title: 'GPUs', of: (row) => row.ranks },
       { title: 'Size', of: (row) => row.bytes, show: Show.bytes },
       { title: 'Measured', of: (row) => row.measured_s, show: Show.seconds },
       ...(fitted ? [{ title: 'Fitted', of: (row) => row.predicted_s, show: Show.seconds },
-        { title: 'Error', of: (row) => row.predicted_s / row.measured_s - 1, show: Show.signedPercent }]
-        : [{ title: 'Weight in the fit', of: (row) => row.trust, show: Show.number }])], rows)];
+        { title: 'Measured / fitted', of: (row) => row.measured_s / row.predicted_s - 1, show: Show.signedPercent }] : []),
+      ...(rows.some((row) => row.trust !== undefined) ? [{ title: 'Weight in the fit', of: (row) => row.trust, show: Show.number }] : []),
+      ...(rows.some((row) => row.source) ? [{ title: 'Source', of: (row) => row.source, name: true }] : [])], rows, { filter: true })];
   });
   return nodes.length ? { id: 'calibration', title: 'Calibration', nodes } : null;
 }
 
+// Runs that differ in little have manifests that differ in little: one fold for each scenario.
 function sectionManifest() {
   const manifests = new Map();
-  for (const run of Data.runs) if (run.manifest) manifests.set(JSON.stringify(run.manifest, null, 2), run);
-  const folds = [...manifests].map(([text, run]) =>
-    element('details', {}, element('summary', {}, run.scenario || run.label), element('pre', {}, text)));
+  for (const run of Data.runs.filter((one) => one.manifest)) {
+    const name = run.scenario || run.label;
+    if (!manifests.has(name)) manifests.set(name, new Map());
+    const text = JSON.stringify(run.manifest, null, 2);
+    if (!manifests.get(name).has(text)) manifests.get(name).set(text, run.label);
+  }
+  const folds = [...manifests].map(([name, texts]) => element('details', {},
+    element('summary', {}, texts.size > 1 ? `${name}: ${texts.size} runs` : name),
+    ...[...texts].flatMap(([text, label]) => [texts.size > 1 ? element('h3', {}, label) : null, element('pre', { tabindex: '0' }, text)])));
   const files = makeTable('Files in this report', [
     { title: 'File', of: (file) => file.path, name: true },
-    { title: 'SHA-256', of: (file) => file.sha256, name: true }], Data.files);
+    { title: 'SHA-256', of: (file) => file.sha256, name: true, hash: true }], Data.files);
   return { id: 'manifest', title: 'Manifest', nodes: [
     element('p', { class: 'lead' }, 'What determined these results: program, inputs with their hashes, options.'), ...folds, files] };
 }

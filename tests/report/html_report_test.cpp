@@ -177,6 +177,61 @@ TEST_CASE("in a browser the page draws its charts, sorts, filters, zooms and ans
   CHECK(found["wide"] == 0);  // nothing wider than a phone
 }
 
+TEST_CASE("a plan's page names the choice, its interval and its cost") {
+  Json run = example_runs()["runs"][0];
+  for (const char* key : {"scenario", "gpus", "strategy", "reference", "manifest", "fits"})
+    run.erase(key);
+  run.update({{"parameters", "4x1"}, {"gradients", "4x2"}, {"optimizer", "8x2"}});
+  run.update({{"micro_batch", 2}, {"recompute", "none"}, {"overlap_broadcast", true}});
+  const Json plan{{"format", "amsp-plan-1"},
+                  {"model", "m"},
+                  {"cluster", "c"},
+                  {"gpus", 64},
+                  {"tokens", 3e9},
+                  {"price_per_gpu_hour", 2.5},
+                  {"candidates", 9},
+                  {"too_large", 1},
+                  {"pruned", 2},
+                  {"simulated", 6},
+                  {"best", {run}}};
+  const Json found = self_test(html_report("Plan", {{"", "plan.json", plan.dump()}}));
+  if (found.is_null()) return;
+  CHECK(found["problems"] == Json::array());
+  const auto answer = found["answer"].get<std::string>();
+  INFO(answer);
+  // 3e9 tokens / 3992 TGS / 3600 s = 208.8 GPU hours, 521.9 at 2.5 each.
+  for (const char* said : {"m on 64 GPUs of c", "P 4x1, G 4x2, OS 8x2",
+                           "90 % interval 3838 to 4158", "208.8", "521.9", "58.7 %"})
+    CHECK(answer.find(said) != std::string::npos);
+}
+
+TEST_CASE("pages of a calibration and of a validation draw what was measured beside the model") {
+  Json rows = Json::array();
+  for (int power = 10; power < 20; ++power)
+    rows.push_back({{"ranks", 8},
+                    {"bytes", std::to_string(1 << power) + "B"},
+                    {"time", std::to_string(power) + "e-6s"},
+                    {"predicted", std::to_string(power) + ".5e-6s"},
+                    {"interval_factor", 1.1},
+                    {"trust", 1}});
+  const Json calibration{{"format", "amsp-calibration-1"},
+                         {"collectives", {{"kinds", {{"all_reduce", {{"rows", rows}}}}}}}};
+  const Json validation{
+      {"schedules", {{{"name", "DDP"}, {"predicted_s", 0.95}, {"measured_s", 1.0}}}},
+      {"collectives", {{{"name", "all_reduce"}, {"predicted_s", 0.02}, {"measured_s", 0.019}}}}};
+  const Json found = self_test(
+      html_report("Both", {{"", "c.json", calibration.dump()}, {"", "v.json", validation.dump()}}));
+  if (found.is_null()) return;
+  CHECK(found["problems"] == Json::array());
+  for (const char* chart : {"calibration-0", "residuals-0", "validation"})
+    CHECK(found["charts"][chart].get<int>() > 500);
+  const auto answer = found["answer"].get<std::string>();
+  INFO(answer);
+  CHECK(answer.find("1 step was predicted within 5.0 %") != std::string::npos);
+  CHECK(answer.find("A fit to 10 measurements") != std::string::npos);
+  CHECK(found["wide"] == 0);
+}
+
 TEST_CASE("a file that holds no result is refused; in a folder it is left out") {
   for (const char* text : {"{\"what\": [1]}", "[]", "{\"runs\": []}", "{\"runs\": 3}", "{}", "7"}) {
     INFO(text);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -84,17 +85,29 @@ std::string sha256(std::string_view content) {
   return hex;
 }
 
+namespace {
+
+// This program's file; without /proc (a bare chroot), as it was started.
+fs::path own_program() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (!self.empty()) return self;
+  const auto* started = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+  return started == nullptr ? fs::path() : fs::canonical(started, error);
+}
+
+}  // namespace
+
 fs::path data_folder(std::string_view kind) {
   std::error_code error;
   if (const char* set = std::getenv("AMSP_DATA"); set != nullptr && *set != '\0')
     return fs::path(set) / kind;
-  // An installed program uses what was installed with it, also where it was built.
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  const fs::path beside = self.parent_path().parent_path() / "share/amsp" / kind;
-  if (fs::is_directory(beside, error)) return beside;
-  if (const fs::path source = fs::path(AMSP_SOURCE_DATA) / kind; fs::is_directory(source, error))
-    return source;
-  return fs::path(AMSP_INSTALLED_DATA) / kind;
+  // An installed program uses what was installed with it, also where it was built. Programs of
+  // others that link our libraries find the folder of the installation or of the Debian package.
+  for (const fs::path& folder : {own_program().parent_path().parent_path() / "share/amsp",
+                                 fs::path(AMSP_SOURCE_DATA), fs::path(AMSP_INSTALLED_DATA)})
+    if (fs::is_directory(folder / kind, error)) return folder / kind;
+  return fs::path("/usr/share/amsp") / kind;
 }
 
 std::vector<std::string> data_names(std::string_view kind) {
@@ -117,6 +130,10 @@ fs::path resolve_data(std::string_view what, std::string_view kind, std::string_
   }
   const fs::path shipped = data_folder(kind) / fmt::format("{}.json", name_or_path);
   if (fs::exists(shipped, error)) return shipped;
+  if (!fs::is_directory(shipped.parent_path(), error))
+    throw InputError(fmt::format(
+        "unknown {} \"{}\": there is no shipped data in {} (AMSP_DATA may name another folder)",
+        what, name_or_path, shipped.parent_path().string()));
   throw InputError(unknown_name(what, name_or_path, data_names(kind)) + ", or the path of a file");
 }
 

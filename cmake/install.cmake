@@ -31,11 +31,13 @@ install(FILES cmake/amspConfig.cmake cmake/dependencies.cmake
 
 foreach(kind topologies workloads/models calibrate/data scenarios)
   install(DIRECTORY ${kind}/ DESTINATION ${amsp_data_dir}/${kind}
-    FILES_MATCHING PATTERN "*.json" PATTERN "*.csv")
+    FILES_MATCHING PATTERN "*.json" PATTERN "*.csv" PATTERN "import" EXCLUDE PATTERN "validation" EXCLUDE)
 endforeach()
 install(DIRECTORY report/html DESTINATION ${amsp_data_dir}/report)
 install(FILES report/curve.gp DESTINATION ${amsp_data_dir}/report)
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
+# README.md's links into docs/ hold where it is installed, too.
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
+install(FILES README.md CHANGELOG.md cmake/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # What the program says about itself, at install time.
@@ -59,6 +61,10 @@ install(CODE "
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME amsp)
 set(CPACK_PACKAGE_CONTACT "amsp maintainers")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "plans and simulates training jobs on GPU clusters")
+set(CPACK_PACKAGE_DESCRIPTION "How should the model states of a training job be sharded on a cluster, and how
+fast will it run? amsp plans, simulates, calibrates from NCCL logs, runs the same schedule on real
+devices, and says how far off it was.")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gnuplot-nox, libjs-chart.js")
 set(CPACK_DEBIAN_PACKAGE_SECTION science)

@@ -21,6 +21,12 @@ amsp=$prefix/usr/bin/amsp
 "$amsp" simulate paper-7b-amsp --gpus 32 -o "$prefix/out" | grep >/dev/null '^ *32 ' || fail "simulate"
 "$amsp" report "$prefix/out" -o "$prefix/report.html" --quiet || fail "report"
 grep -q 'paper-7b-amsp' "$prefix/report.html" || fail "the report lacks its data"
+doc=$prefix/usr/share/doc/amsp
+for link in $(grep -o '](docs/[^)#]*' "$doc/README.md" | cut -c3-); do
+  [[ -e $doc/$link ]] || fail "README.md links to $link, which is not installed"
+done
+"$amsp" init -o "$prefix/scenario.json" --quiet || fail "init"
+"$amsp" simulate "$prefix/scenario.json" >/dev/null || fail "simulate what init wrote"
 bash -n "$prefix/usr/share/bash-completion/completions/amsp" || fail "bash completion"
 grep -q '^#compdef amsp' "$prefix/usr/share/zsh/vendor-completions/_amsp" || fail "zsh completion"
 grep -q 'amsp simulate' "$prefix/usr/share/man/man1/amsp.1" || fail "man page"

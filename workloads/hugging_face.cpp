@@ -27,6 +27,30 @@ struct Family {
   bool head_bias = false;
 };
 
+// Most older types have LayerNorm, a plain MLP and a bias in every projection.
+constexpr Family biased(std::string_view type, bool tied) {
+  return {.type = type,
+          .gated = false,
+          .tied = tied,
+          .layer_norm = true,
+          .attention_bias = true,
+          .output_bias = true,
+          .mlp_bias = true};
+}
+// Attention and MLP side by side, behind one norm.
+constexpr Family parallel(Family family) {
+  family.norms = 1;
+  return family;
+}
+constexpr Family with_head_bias(Family family) {
+  family.head_bias = true;
+  return family;
+}
+constexpr Family without_attention_bias(Family family) {
+  family.attention_bias = false;
+  return family;
+}
+
 constexpr std::array kFamilies{
     Family{.type = "llama"},
     Family{.type = "mistral"},
@@ -46,68 +70,29 @@ constexpr std::array kFamilies{
     Family{.type = "gemma2", .tied = true, .norms = 4},
     Family{.type = "gemma3_text", .tied = true, .norms = 4, .query_key_norm = true},
     Family{.type = "stablelm", .layer_norm = true},
-    Family{.type = "starcoder2",
-           .gated = false,
-           .tied = true,
-           .layer_norm = true,
-           .attention_bias = true,
-           .output_bias = true,
-           .mlp_bias = true},
-    Family{.type = "phi",
-           .gated = false,
-           .layer_norm = true,
-           .attention_bias = true,
-           .output_bias = true,
-           .mlp_bias = true,
-           .norms = 1,
-           .head_bias = true},
-    Family{.type = "gpt2",
-           .gated = false,
-           .tied = true,
-           .layer_norm = true,
-           .attention_bias = true,
-           .output_bias = true,
-           .mlp_bias = true},
-    Family{.type = "gpt_bigcode",
-           .gated = false,
-           .tied = true,
-           .layer_norm = true,
-           .attention_bias = true,
-           .output_bias = true,
-           .mlp_bias = true},
-    Family{.type = "gpt_neo",
-           .gated = false,
-           .tied = true,
-           .layer_norm = true,
-           .output_bias = true,
-           .mlp_bias = true},
+    biased("starcoder2", true),
+    with_head_bias(parallel(biased("phi", false))),
+    biased("gpt2", true),
+    biased("gpt_bigcode", true),
+    without_attention_bias(biased("gpt_neo", true)),
     Family{.type = "gptj",
            .gated = false,
            .layer_norm = true,
            .mlp_bias = true,
            .norms = 1,
            .head_bias = true},
-    Family{.type = "gpt_neox",
-           .gated = false,
-           .layer_norm = true,
-           .attention_bias = true,
-           .output_bias = true,
-           .mlp_bias = true},
-    Family{.type = "opt",
-           .gated = false,
-           .tied = true,
-           .layer_norm = true,
-           .attention_bias = true,
-           .output_bias = true,
-           .mlp_bias = true},
-    Family{.type = "bloom",
-           .gated = false,
-           .tied = true,
-           .layer_norm = true,
-           .attention_bias = true,
-           .output_bias = true,
-           .mlp_bias = true},
+    biased("gpt_neox", false),
+    biased("opt", true),
+    biased("bloom", true),
     Family{.type = "falcon", .gated = false, .tied = true, .layer_norm = true, .norms = 1}};
+
+// Multimodal types by the type of their language model: where its part of the file names none, or
+// where it stands among the other keys.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kLanguageModels{
+    {{"gemma3", "gemma3_text"},
+     {"mistral3", "mistral"},
+     {"qwen2_vl", "qwen2"},
+     {"qwen2_5_vl", "qwen2"}}};
 
 std::vector<std::string> known_types() {
   std::vector<std::string> names;
@@ -146,9 +131,16 @@ JsonValue language_part(const JsonValue& json) {
   return text && text->is_object() && !json.find("hidden_size") ? *text : json;
 }
 
-const Family& family_of(const JsonValue& json) {
-  const JsonValue type = json.at("model_type");
-  const std::string name = type.as_string();
+const Family& family_of(const JsonValue& whole) {
+  const JsonValue part = language_part(whole);
+  const auto own = part.find("model_type");
+  const auto outer = whole.find("model_type");
+  if (!own && !outer)
+    whole.fail("this Hugging Face configuration lacks \"model_type\", e.g. \"llama\"");
+  const JsonValue type = own ? *own : *outer;
+  std::string name = type.as_string();
+  for (const auto& [multimodal, language] : kLanguageModels)
+    if (name == multimodal) name = language;
   for (const Family& family : kFamilies)
     if (family.type == name) return family;
   type.fail(unknown_name("model type", name, known_types()) +
@@ -189,8 +181,9 @@ void read_particulars(const JsonValue& json, std::string_view type, ModelShape& 
 }  // namespace
 
 bool is_hugging_face(const JsonValue& json) {
-  return json.find("model_type").has_value() || json.find("architectures").has_value() ||
-         json.find("text_config").has_value();
+  for (const char* key : {"model_type", "architectures", "text_config", "hidden_size", "n_embd"})
+    if (json.find(key)) return true;
+  return false;
 }
 
 void refuse_unmodelled(const JsonValue& json) {
@@ -211,14 +204,23 @@ void refuse_unmodelled(const JsonValue& json) {
 
 ModelShape parse_hugging_face(const JsonValue& whole) {
   const JsonValue json = language_part(whole);
-  const Family& family = family_of(json);
+  const Family& family = family_of(whole);
   ModelShape model;
   model.layers = demand(json, {"num_hidden_layers", "n_layer", "num_layers"});
   model.hidden = demand(json, {"hidden_size", "n_embd", "n_embed"});
-  model.heads = demand(json, {"num_attention_heads", "n_head", "num_heads"});
-  model.vocabulary = demand(json, {"vocab_size"});
-  model.kv_heads = number(json, {"num_key_value_heads"}, model.heads);
-  model.head_dim = number(json, {"head_dim"}, 0);
+  const Keys heads{"num_attention_heads", "n_head", "num_heads"};
+  if (family.type == "gemma3_text") {
+    // Gemma3TextConfig's own values, which the files of the 4B model leave out.
+    model.heads = number(json, heads, 8);
+    model.kv_heads = number(json, {"num_key_value_heads"}, 4);
+    model.head_dim = number(json, {"head_dim"}, 256);
+    model.vocabulary = number(json, {"vocab_size"}, 262208);
+  } else {
+    model.heads = demand(json, heads);
+    model.kv_heads = number(json, {"num_key_value_heads"}, model.heads);
+    model.head_dim = number(json, {"head_dim"}, 0);
+    model.vocabulary = demand(json, {"vocab_size"});
+  }
   model.gated_mlp = family.gated;
   const Keys width{"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"};
   // Plain transformers may leave out the usual four times the hidden size.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // amsp list: the names that other commands accept, with a line on each.
+#include <fmt/format.h>
+
 #include <cstdio>
 
 #include "base/file.hpp"
@@ -8,6 +10,7 @@
 #include "cli/command.hpp"
 #include "report/table.hpp"
 #include "scenarios/scenario.hpp"
+#include "workloads/generator.hpp"
 
 namespace amsp {
 namespace {
@@ -24,6 +27,30 @@ Table shipped(std::string_view kind) {
   Table table = names_table();
   for (const std::string& name : data_names(kind))
     table.add_row({name, described(data_folder(kind) / (name + ".json"))});
+  return table;
+}
+
+// The shapes of models, shipped or in files, and how many parameters they come to.
+Table shapes(const std::vector<std::string>& models) {
+  Table table({{"name", "", Align::left},
+               {"parameters", "1e9"},
+               {"layers"},
+               {"hidden"},
+               {"heads"},
+               {"KV heads"},
+               {"head width"},
+               {"intermediate"},
+               {"vocabulary"},
+               {"embeddings", "", Align::left}});
+  for (const std::string& name : models) {
+    const ModelShape model = load_model(name);
+    table.add_row({model.name, fmt::format("{:.3f}", parameter_count(model) / 1e9),
+                   std::to_string(model.layers), std::to_string(model.hidden),
+                   std::to_string(model.heads), std::to_string(model.kv_heads),
+                   std::to_string(model.head_dim), std::to_string(model.intermediate),
+                   std::to_string(model.vocabulary),
+                   model.tied_embeddings ? "tied" : "two tables"});
+  }
   return table;
 }
 
@@ -58,8 +85,15 @@ class ListCommand : public Command {
   std::string_view description() const override {
     return "list clusters, models, strategies, scenarios or collectives";
   }
+  std::string_view details() const override {
+    return "With models, names or files (Hugging Face config.json too) show their shapes and how\n"
+           "many parameters they come to.\n"
+           "Example: amsp list models llama-7b ./config.json";
+  }
   void declare(Options& options) override {
-    options.positional("WHAT", "clusters, models, strategies, scenarios or collectives", what_);
+    options.positional("WHAT", "clusters, models, strategies, scenarios or collectives", what_,
+                       kLists);
+    options.optional_positionals("MODEL", "with models: those whose shape is wanted", models_);
   }
   int run() override {
     std::fputs(table_text(table()).c_str(), stdout);
@@ -68,6 +102,9 @@ class ListCommand : public Command {
 
  private:
   [[nodiscard]] Table table() const {
+    if (!models_.empty() && what_ != "models")
+      throw InputError("only amsp list models takes names; amsp topology shows a cluster");
+    if (!models_.empty()) return shapes(models_);
     if (what_ == "clusters") return shipped("topologies");
     if (what_ == "models") return shipped("workloads/models");
     if (what_ == "scenarios") return shipped("scenarios");
@@ -76,6 +113,7 @@ class ListCommand : public Command {
     throw InputError(unknown_name("list", what_, kLists));
   }
   std::string what_;
+  std::vector<std::string> models_;
 };
 
 }  // namespace

@@ -105,7 +105,22 @@ TEST_CASE("Hugging Face configurations are read as they are") {
   CHECK(parameter_count(falcon40) == Approx(41.3e9).epsilon(0.02));
 }
 
+TEST_CASE("a multimodal file's language model is read, with its type's own values") {
+  // Gemma 3 Technical Report (arXiv:2503.19786), table 1: embedding and other parameters.
+  const ModelShape gemma4 = parse(R"({"model_type": "gemma3", "vision_config": {},
+    "text_config": {"model_type": "gemma3_text", "hidden_size": 2560, "intermediate_size": 10240,
+    "num_hidden_layers": 34}})");
+  CHECK(parameter_count(gemma4) == Approx(675e6 + 3209e6).epsilon(2e-3));
+  const ModelShape gemma12 = parse(R"({"model_type": "gemma3", "text_config": {
+    "hidden_size": 3840, "intermediate_size": 15360, "num_attention_heads": 16,
+    "num_hidden_layers": 48, "num_key_value_heads": 8}})");
+  CHECK(parameter_count(gemma12) == Approx(1012e6 + 10759e6).epsilon(2e-3));
+}
+
 TEST_CASE("what cannot be modelled is refused and named") {
+  CHECK_THAT(error_of(R"({"hidden_size": 8})"), Catch::Contains("lacks \"model_type\""));
+  CHECK_THAT(error_of(R"({"text_config": {"hidden_size": 8}})"),
+             Catch::Contains("lacks \"model_type\""));
   CHECK_THAT(error_of(R"({"model_type": "mixtral", "num_local_experts": 8, "hidden_size": 1})"),
              Catch::Contains("mixture of experts"));
   CHECK_THAT(error_of(R"({"model_type": "deepseek_v3", "n_routed_experts": 256})"),

@@ -4,44 +4,116 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/file.hpp"
+#include "calibrate/plausible_times.hpp"
+#include "calibrate/repeated_runs.hpp"
+#include "topologies/gpu_spec.hpp"
 
 namespace amsp {
 
-Measurements read_measurements(const std::vector<std::string>& files, const std::string& cluster) {
-  Measurements all;
-  for (const std::string& file : files) {
-    const std::string text = read_file(file);
-    CalibrationSource source{std::filesystem::path(file).filename().string(), sha256(text), "", 0};
-    if (looks_like_kernel_csv(text)) {
-      const auto rows = read_kernel_csv(text, file);
-      source.rows_used = static_cast<int>(rows.size());
-      source.note = "kernel times";
-      all.kernels.insert(all.kernels.end(), rows.begin(), rows.end());
-    } else {
-      for (MeasuredRun& run : read_logs(file)) {
-        if (source.note.empty()) source.note = run.format;
-        all.runs.push_back(std::move(run));
-      }
-    }
-    all.sources.push_back(std::move(source));
+namespace {
+
+std::string name_of_file(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+// Reads one file into `all`; a file with the content of an earlier one adds nothing.
+void read_one(const std::string& file, Measurements& all) {
+  const std::string text = read_file(file);
+  CalibrationSource source{name_of_file(file), sha256(text), "", 0};
+  for (const CalibrationSource& earlier : all.sources) {
+    if (earlier.sha256 != source.sha256) continue;
+    all.warnings.push_back(
+        fmt::format("{}: the same content as {}; counted once", file, earlier.file));
+    return;
   }
-  if (!cluster.empty()) {
-    all.cluster = load_cluster(cluster);
-    const auto names = data_names("topologies");
-    if (std::find(names.begin(), names.end(), cluster) != names.end()) all.cluster_name = cluster;
-  } else if (all.runs.empty()) {
-    throw InputError("kernel times name no GPU; say which cluster with --cluster");
+  if (looks_like_kernel_csv(text)) {
+    const auto rows = read_kernel_csv(text, file);
+    source.note = "kernel times";
+    all.kernels.insert(all.kernels.end(), rows.begin(), rows.end());
   } else {
-    all.cluster = cluster_of_runs(all.runs);
+    for (MeasuredRun& run : read_logs(file)) {
+      if (source.note.empty()) source.note = run.format;
+      all.runs.push_back(std::move(run));
+    }
   }
-  all.observations = observations_of(all.runs, all.cluster);
+  all.sources.push_back(std::move(source));
+}
+
+// The logs' own GPUs and ranks against the cluster that the user names.
+void compare_with_cluster(Measurements& all) {
+  const ClusterSpec& cluster = all.cluster;
+  std::set<std::string> told;
+  for (const MeasuredRun& run : all.runs) {
+    if (!run.gpu.empty() && told.insert(run.file + "|" + run.gpu).second) {
+      std::string type = run.gpu;
+      try {
+        type = find_gpu_type(run.gpu).spec.name;
+      } catch (const InputError&) {
+        type += " (not in the catalogue)";
+      }
+      if (type != cluster.node.gpu.name)
+        all.warnings.push_back(fmt::format("{}: measured on {}, but the GPUs of {} are {}",
+                                           run.file, type, cluster.name, cluster.node.gpu.name));
+    }
+    if (run.nranks.value_or(0) > cluster.gpus() && told.insert(run.file).second)
+      all.warnings.push_back(
+          fmt::format("{}: measured on {} ranks, but {} has {} GPUs; taken as if "
+                      "it had more such nodes",
+                      run.file, *run.nranks, cluster.name, cluster.gpus()));
+  }
+}
+
+std::string files_of(const std::vector<CalibrationSource>& sources) {
+  std::string names;
+  for (const CalibrationSource& source : sources)
+    names += (names.empty() ? "" : ", ") + source.file;
+  return names;
+}
+
+void refuse_implausible_kernels(Measurements& all) {
+  std::erase_if(all.kernels, [&](const KernelTime& row) {
+    const auto reason = implausible(row, all.cluster.node.gpu);
+    if (reason) all.observations.refused.push_back({row.source, row.place, *reason});
+    return reason.has_value();
+  });
+}
+
+void count_rows(Measurements& all) {
   for (CalibrationSource& source : all.sources) {
     for (const Observation& row : all.observations.rows) {
       if (row.source == source.file) ++source.rows_used;
     }
+    for (const KernelTime& row : all.kernels) {
+      if (row.source == source.file) ++source.rows_used;
+    }
   }
+}
+
+}  // namespace
+
+Measurements read_measurements(const std::vector<std::string>& files, const std::string& cluster) {
+  Measurements all;
+  for (const std::string& file : files) read_one(file, all);
+  for (std::string& note : drop_repeated(all.runs)) all.warnings.push_back(std::move(note));
+  if (!cluster.empty()) {
+    all.cluster = load_cluster(cluster);
+    const auto names = data_names("topologies");
+    if (std::find(names.begin(), names.end(), cluster) != names.end()) all.cluster_name = cluster;
+    compare_with_cluster(all);
+  } else if (all.runs.empty()) {
+    throw InputError({files.front(), ""},
+                     "kernel times name no GPU; say which cluster with --cluster");
+  } else {
+    all.cluster = cluster_of_runs(all.runs);
+  }
+  all.observations = observations_of(all.runs, all.cluster);
+  refuse_implausible_kernels(all);
+  all.warnings.insert(all.warnings.end(), all.observations.warnings.begin(),
+                      all.observations.warnings.end());
+  count_rows(all);
   return all;
 }
 
@@ -60,12 +132,23 @@ Calibration calibrate(const Measurements& measurements) {
     calibration.kernels = fit_kernels(measurements.kernels, measurements.cluster.node.gpu);
   }
   if (!calibration.collectives && !calibration.kernels) {
-    const std::string first = calibration.refused.empty()
-                                  ? "the files hold no times"
-                                  : calibration.refused.front().file + ": " +
-                                        calibration.refused.front().place + ": " +
-                                        calibration.refused.front().reason;
-    throw InputError("nothing to fit: " + first);
+    if (calibration.refused.empty())
+      throw InputError({files_of(calibration.sources), ""}, "nothing to fit: no times");
+    const RefusedRow& first = calibration.refused.front();
+    throw InputError(
+        {first.file, first.place},
+        fmt::format("nothing to fit: {}{}", first.reason,
+                    calibration.refused.size() > 1
+                        ? fmt::format(" ({} more are refused)", calibration.refused.size() - 1)
+                        : ""));
+  }
+  try {
+    parse_calibration(JsonValue::parse_text(to_json(calibration), "fit"));
+  } catch (const InputError& error) {
+    throw InputError({files_of(calibration.sources), ""},
+                     fmt::format("the fit to these times is far from any machine ({}); are the "
+                                 "times in their unit (s, ms or us), and all of one cluster?",
+                                 error.what()));
   }
   return calibration;
 }

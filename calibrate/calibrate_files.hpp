@@ -19,13 +19,15 @@ struct Measurements {
   ClusterSpec cluster;
   std::string cluster_name;  // shipped name, or empty
   Observations observations;
+  std::vector<std::string> warnings;  // odd, but taken: one line each, with the file
 };
 
 // `cluster`: name or path; empty = the cluster that the logs describe. Throws InputError when a
 // file is unreadable or holds nothing that can be used.
 Measurements read_measurements(const std::vector<std::string>& files, const std::string& cluster);
 
-// The fit. Throws InputError when nothing can be fitted.
+// The fit. Throws InputError when nothing can be fitted, or when what comes out is so far from any
+// machine that load_calibration would refuse it.
 Calibration calibrate(const Measurements& measurements);
 
 }  // namespace amsp

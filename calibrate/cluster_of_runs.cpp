@@ -18,7 +18,11 @@ GpuType gpu_of(const std::vector<MeasuredRun>& runs) {
   for (const MeasuredRun& run : runs) {
     if (!run.gpu.empty()) names.insert(run.gpu);
   }
-  if (names.empty()) throw InputError("the logs name no GPU; say which cluster with --cluster");
+  if (names.empty()) {
+    throw InputError(
+        {runs.front().file, ""},
+        "no GPU is named in it, nor in any other log; say which cluster with --cluster");
+  }
   std::set<std::string> types;
   GpuType type;
   for (const std::string& name : names) {

@@ -20,6 +20,8 @@ namespace amsp {
 struct KernelTime {
   Kernel kernel;
   Seconds time;
+  std::string source;  // file; empty when read back from a calibration
+  std::string place;   // line
 };
 
 class KernelSurface {

@@ -8,6 +8,8 @@
 #include <set>
 #include <tuple>
 
+#include "calibrate/plausible_times.hpp"
+
 namespace amsp {
 namespace {
 
@@ -28,6 +30,11 @@ void take_forced(const MeasuredRow& row, const MeasuredRun& run, Observation& ob
   }
 }
 
+std::string no_collective(const MeasuredRun& run) {
+  if (run.collective_text.empty()) return "the log names no collective";
+  return unknown_name("collective", run.collective_text, collective_kind_names());
+}
+
 class Collector {
  public:
   Collector(const ClusterSpec& cluster, Observations& result)
@@ -37,7 +44,7 @@ class Collector {
     for (const RefusedLine& line : run.refused) {
       refuse(run, line.line, line.reason);
     }
-    if (!run.collective) return refuse(run, run.first_line, "the log names no collective");
+    if (!run.collective) return refuse(run, run.first_line, no_collective(run));
     if (!run.nranks) return refuse(run, run.first_line, "the number of ranks is not known");
     if (*run.nranks < 2) return refuse(run, run.first_line, "one rank communicates with nobody");
     if (run.cpu_time) return refuse(run, run.first_line, "holds times to launch, not to complete");
@@ -142,6 +149,7 @@ Observations observations_of(const std::vector<MeasuredRun>& runs, const Cluster
   Observations result;
   Collector collector(cluster, result);
   for (const MeasuredRun& run : runs) collector.add(run);
+  refuse_implausible(result, cluster);
   refuse_collapses(result);
   return result;
 }

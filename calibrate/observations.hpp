@@ -17,11 +17,13 @@ GroupShape shape_on(const ClusterSpec& cluster, int ranks, int ranks_per_node = 
 
 struct Observations {
   std::vector<Observation> rows;
-  std::vector<RefusedRow> refused;  // with the reason
+  std::vector<RefusedRow> refused;    // with the reason
+  std::vector<std::string> warnings;  // taken, but odd
 };
 
 // Out-of-place and in-place times both count. Refused: rows of zero bytes, wrong results, runs
-// whose collective or number of ranks the log does not tell, launch times (-C 1), forced channels.
+// whose collective or number of ranks the log does not tell, launch times (-C 1), forced channels,
+// times that no machine can have (plausible_times.hpp).
 Observations observations_of(const std::vector<MeasuredRun>& runs, const ClusterSpec& cluster);
 
 // The cluster that the logs describe: GPU type, GPUs of a node and NICs where they say so.

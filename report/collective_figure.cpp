@@ -15,8 +15,6 @@ namespace {
 
 using Series = std::pair<CollectiveKind, GroupShape>;
 
-double mebibytes(Bytes bytes) { return bytes.value() / 1048576; }
-
 double bus_bandwidth(const Observation& row, Seconds time) {
   return (row.bytes / time).value() / 1e9 * bus_factor(row.kind, row.shape.ranks);
 }
@@ -28,7 +26,7 @@ CollectiveEstimate predicted(const Observation& row, const CollectiveModel& mode
 // The model's line from the least to the greatest measured size, eight points an octave.
 Curve model_line(const std::vector<Observation>& rows, const CollectiveModel& model,
                  const std::string& title) {
-  Curve curve{title + ", model and 90 % interval", CurveKind::line, true, {}};
+  Curve curve{title, CurveKind::line, true, {}};
   Observation at = rows.front();
   double least = HUGE_VAL, most = 0;
   for (const Observation& row : rows) {
@@ -39,7 +37,7 @@ Curve model_line(const std::vector<Observation>& rows, const CollectiveModel& mo
   for (int i = 0; i <= steps; ++i) {
     at.bytes = Bytes(least * std::pow(most / least, static_cast<double>(i) / steps));
     const CollectiveEstimate estimate = predicted(at, model);
-    curve.points.push_back({mebibytes(at.bytes), bus_bandwidth(at, estimate.time),
+    curve.points.push_back({at.bytes.value(), bus_bandwidth(at, estimate.time),
                             bus_bandwidth(at, estimate.high), bus_bandwidth(at, estimate.low)});
   }
   return curve;
@@ -59,10 +57,17 @@ std::pair<double, double> size_of(const std::string& svg) {
   return {width, height};
 }
 
+// gnuplot's drawing without its XML head, as a part of a taller one.
 std::string body_of(const std::string& svg, double y) {
   const auto begin = svg.find("<svg");
   std::string body = svg.substr(begin == std::string::npos ? 0 : begin);
-  return body.insert(4, fmt::format(" y=\"{}\"", y));
+  const auto [width, height] = size_of(svg);
+  // gnuplot's "dynamic" drawing has no size of its own and would fill the whole of the outer one.
+  const auto end = body.find('>');
+  const bool sized = body.substr(0, end).find(" height=") != std::string::npos;
+  return body.insert(
+      4, fmt::format(" y=\"{}\"{}", y,
+                     sized ? "" : fmt::format(" width=\"{}\" height=\"{}\"", width, height)));
 }
 
 std::string stacked(const std::string& above, const std::string& below) {
@@ -86,27 +91,31 @@ std::optional<std::string> comparison_figure(const std::vector<Observation>& row
   std::stable_sort(drawn.begin(), drawn.end(),
                    [](auto* a, auto* b) { return a->second.size() > b->second.size(); });
   if (drawn.size() > 12) drawn.resize(12);
-  Plot plot{"Measured collectives and the model",
-            "size of the whole buffer [MiB]",
+  Plot plot{"Measured (circles), model (line) and its 90 % interval (band)",
+            "size of the whole buffer",
             "bus bandwidth [GB/s]",
             true,
             true,
             {}};
   Plot residuals{
-      "Residuals", "size of the whole buffer [MiB]", "model / measured time - 1 [%]", true, false,
-      {}};
+      "Residuals", "size of the whole buffer", "model / measured time - 1 [%]", true, false, {}};
+  plot.bytes_x = residuals.bytes_x = residuals.signed_y = true;
   for (const auto* entry : drawn) {
     const auto& [kind, shape] = entry->first;
-    const std::string title = fmt::format("{}, {} ranks", name_of(kind), shape.ranks);
-    Curve points{title + ", measured", CurveKind::points, false, {}};
-    Curve errors{title, CurveKind::points, false, {}};
+    const std::string title =
+        fmt::format("{}, {} ranks{}", name_of(kind), shape.ranks,
+                    shape.nodes > 1 ? fmt::format(" on {} nodes", shape.nodes) : "");
+    const int colour = static_cast<int>(residuals.curves.size()) + 1;
+    Curve points{"", CurveKind::points, false, {}, colour};
+    Curve errors{title, CurveKind::points, false, {}, colour};
     for (const Observation& row : entry->second) {
       const double busbw = bus_bandwidth(row, row.time);
-      points.points.push_back({mebibytes(row.bytes), busbw, busbw, busbw});
+      points.points.push_back({row.bytes.value(), busbw, busbw, busbw});
       const double error = 100 * (predicted(row, model).time / row.time - 1);
-      errors.points.push_back({mebibytes(row.bytes), error, error, error});
+      errors.points.push_back({row.bytes.value(), error, error, error});
     }
     plot.curves.push_back(model_line(entry->second, model, title));
+    plot.curves.back().colour = colour;
     plot.curves.push_back(std::move(points));
     residuals.curves.push_back(std::move(errors));
   }

@@ -12,7 +12,12 @@ set grid back lc rgb "#dddddd"
 set border 3 lc rgb "#444444"
 set tics nomirror out
 if (log_x) { set logscale x 2; set xtics format "%.0f" } else { set xrange [0:*] }
-if (log_y) { set logscale y } else { set yrange [0:*] }
+if (log_y) { set logscale y } else { if (!signed_y) { set yrange [0:*] } }
+if (signed_y) { set xzeroaxis lc rgb "#444444" }
+if (bytes_x) {
+  set xtics format "%.0b %BB"
+  set key below center Left reverse nobox
+}
 set offsets graph 0.03, graph 0.05, graph 0.05, 0
 
 # The colours of Okabe and Ito, which colour-blind readers can tell apart.

@@ -97,7 +97,8 @@ Figure figure(const Plot& plot) {
       if (!belongs(curve) || curve.points.empty()) continue;
       ++count;
       titles += fmt::format("{0}_title_{1} = {2}\n{0}_colour_{1} = {3}\n", name, count,
-                            gnuplot_text(curve.title), i + 1);
+                            gnuplot_text(curve.title),
+                            curve.colour > 0 ? curve.colour : static_cast<int>(i) + 1);
       for (const CurvePoint& point : curve.points)
         result.data += fmt::format("{} {} {} {}\n", point.x, point.y, point.low, point.high);
       result.data += "\n\n";
@@ -118,13 +119,13 @@ std::optional<std::string> svg_curve(const Plot& plot) {
   const fs::path svg = scratch.path() / "figure.svg", data = scratch.path() / "figure.txt",
                  settings = scratch.path() / "figure.gp", log = scratch.path() / "log.txt";
   write_file(data, inputs.data);
-  write_file(
-      settings,
-      fmt::format("{}plot_title = {}\nx_label = {}\ny_label = {}\nlog_x = {:d}\nlog_y = "
-                  "{:d}\ndata = {}\nfigure = {}\nload {}\n",
-                  inputs.settings, gnuplot_text(plot.title), gnuplot_text(plot.x_label),
-                  gnuplot_text(plot.y_label), plot.log_x, plot.log_y, gnuplot_text(data.string()),
-                  gnuplot_text(svg.string()), gnuplot_text(script.string())));
+  write_file(settings,
+             fmt::format("{}plot_title = {}\nx_label = {}\ny_label = {}\nlog_x = {:d}\nlog_y = "
+                         "{:d}\nbytes_x = {:d}\nsigned_y = {:d}\ndata = {}\nfigure = {}\nload {}\n",
+                         inputs.settings, gnuplot_text(plot.title), gnuplot_text(plot.x_label),
+                         gnuplot_text(plot.y_label), plot.log_x, plot.log_y, plot.bytes_x,
+                         plot.signed_y, gnuplot_text(data.string()), gnuplot_text(svg.string()),
+                         gnuplot_text(script.string())));
   const int status = run_quietly("gnuplot", {settings.string()}, log);
   if (status == 127) {
     note("no figure: gnuplot is not installed (Debian package gnuplot-nox)");

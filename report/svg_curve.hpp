@@ -19,10 +19,11 @@ struct CurvePoint {
 };
 
 struct Curve {
-  std::string title;
+  std::string title;  // empty: not in the key
   CurveKind kind = CurveKind::line;
   bool interval = false;  // a line with a band, points with error bars
   std::vector<CurvePoint> points;
+  int colour = 0;  // of the palette, from 1; 0: the position in the plot
 };
 
 struct Plot {
@@ -30,6 +31,8 @@ struct Plot {
   std::string x_label, y_label;
   bool log_x = false, log_y = false;
   std::vector<Curve> curves;
+  bool bytes_x = false;   // x is in bytes: its axis reads 1 KiB, 32 KiB …; the key stands below
+  bool signed_y = false;  // y has both signs: a line at zero
 };
 
 // Nothing, and a note on stderr, when gnuplot is not installed. Throws std::runtime_error when

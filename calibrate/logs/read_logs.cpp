@@ -29,6 +29,26 @@ bool is_binary(std::string_view content) {
   return static_cast<std::size_t>(controls) * 50 > head.size();
 }
 
+// PowerShell and Notepad write UTF-16 after a byte-order mark. What is beyond ASCII in it (names,
+// "µ") becomes UTF-8; other text is returned as it is.
+std::string_view without_utf16(std::string_view content, std::string& converted) {
+  const bool little = content.starts_with("\xff\xfe");
+  if (!little && !content.starts_with("\xfe\xff")) return content;
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(content[i]); };
+  for (std::size_t i = 2; i + 1 < content.size(); i += 2) {
+    const unsigned code = little ? byte(i) | (byte(i + 1) << 8U) : (byte(i) << 8U) | byte(i + 1);
+    if (code < 0x80U) {
+      converted += static_cast<char>(code);
+    } else if (code < 0x800U) {
+      converted += static_cast<char>(0xc0U | (code >> 6U));
+      converted += static_cast<char>(0x80U | (code & 0x3fU));
+    } else {
+      converted += '?';
+    }
+  }
+  return converted;
+}
+
 // What else the file seems to be, for the message.
 std::string other_kind(std::string_view content) {
   const std::string_view head = content.substr(0, 1U << 16U);
@@ -58,8 +78,10 @@ std::vector<std::string> log_format_names() {
   return names;
 }
 
-std::vector<MeasuredRun> read_log_text(std::string_view content, std::string_view name) {
+std::vector<MeasuredRun> read_log_text(std::string_view given, std::string_view name) {
   const Place place{std::string(name), ""};
+  std::string converted;
+  const std::string_view content = without_utf16(given, converted);
   if (content.find_first_not_of(" \t\r\n") == std::string_view::npos)
     throw InputError(place, "is empty; expected a measurement log (" + kinds() + ")");
   if (is_binary(content))

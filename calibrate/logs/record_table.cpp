@@ -51,8 +51,10 @@ bool RecordTable::fill_run(const CellRecord& record, MeasuredRun& run, std::stri
     const std::string_view cell = trim(record.cells[i]);
     switch (columns_[i].meaning) {
       case Meaning::collective:
-        run.collective_text = printable(cell);
         run.collective = collective_named(cell);
+        // "name" and "test" may hold anything; the other titles promise a collective.
+        if (run.collective || (columns_[i].title != "name" && columns_[i].title != "test"))
+          run.collective_text = printable(cell);
         break;
       case Meaning::ranks:
       case Meaning::nodes:

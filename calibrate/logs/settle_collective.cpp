@@ -223,6 +223,10 @@ TableEvidence table_evidence(const RawRun& raw) {
 void settle_collective(RawRun& raw, const TableEvidence& evidence, std::string_view stem) {
   MeasuredRun& run = raw.run;
   if (run.collective) return;  // the format says so
+  if (!run.collective_text.empty()) {
+    run.notes.push_back("\"" + run.collective_text + "\" is none of the known collectives");
+    return;
+  }
   const Source sources[] = {{raw.facts.stated_test, "header"},
                             {raw.facts.command_test, "command line"},
                             {raw.facts.info_test, "NCCL's INFO lines"}};

@@ -25,8 +25,7 @@ class CalibrateCommand : public Command {
     return "Accepted logs: text and JSON of nccl-tests and rccl-tests of any age (with launcher "
            "prefixes, INFO lines, quotes), mscclpp-test, CSV, TSV and Markdown tables; see "
            "docs/formats/logs.md. Tables of kernel times: docs/formats/kernels-csv.md. Sizes are "
-           "of "
-           "the whole buffer. All logs of one calibration come from one cluster.";
+           "of the whole buffer. All logs of one calibration come from one cluster.";
   }
   void declare(Options& options) override {
     options.positionals("LOG", "measurement logs", logs_);
@@ -44,6 +43,8 @@ class CalibrateCommand : public Command {
   int run() override {
     if (parse_only_) return print_runs();
     const Measurements measurements = read_measurements(logs_, cluster_);
+    for (const std::string& warning : measurements.warnings)
+      std::fprintf(stderr, "warning: %s\n", warning.c_str());
     if (cross_validate_) return print_validation(measurements);
     const Calibration calibration = calibrate(measurements);
     const std::string report = fit_report(calibration, residuals_);

@@ -3,6 +3,7 @@
 // was measured beside what the model says.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
 
 #include "base/error.hpp"
@@ -36,7 +37,7 @@ class CollectiveCommand : public Command {
     options.option("--kind", "KIND", "all_reduce, all_gather, reduce_scatter, broadcast ...",
                    kind_);
     options.option("--bytes", "SIZE", "size of the whole buffer, for example 256MiB", bytes_);
-    options.integer("--gpus", "N", "ranks of the group", gpus_, 1, 1 << 24);
+    options.integer("--gpus", "N", "ranks of the group", gpus_, 2, 1 << 24);
     options.integer("--gpus-per-node", "R", "ranks on each node (default: fill nodes)", per_node_,
                     1, 1 << 16);
     options.option("--dtype", "DTYPE", "element type", dtype_);
@@ -55,7 +56,7 @@ class CollectiveCommand : public Command {
     CollectiveQuestion question;
     question.kind = parse_collective_kind(kind_, {"command line", "--kind"});
     question.bytes = parse_bytes(bytes_, {"command line", "--bytes"});
-    if (!(question.bytes > Bytes(0))) throw InputError("--bytes must be above zero");
+    check_size(question.bytes);
     question.shape = shape_of(cluster);
     const CollectiveEstimate estimate =
         model->estimate(question.kind, question.bytes,
@@ -66,6 +67,17 @@ class CollectiveCommand : public Command {
   }
 
  private:
+  // A buffer is whole bytes, and lies in the memory of a GPU: the largest today has 288 GB.
+  void check_size(Bytes bytes) const {
+    constexpr Bytes most = Bytes(1e12);
+    if (bytes >= Bytes(1) && bytes <= most && bytes.value() == std::floor(bytes.value())) return;
+    throw InputError(
+        {"command line", "--bytes"},
+        fmt::format("\"{}\" is no size of a buffer: whole bytes from 1 to 1TB, such as "
+                    "256MiB",
+                    bytes_));
+  }
+
   ClusterSpec cluster_of() const {
     if (!cluster_.empty()) return load_cluster(cluster_);
     if (calibration_.empty()) {
@@ -103,9 +115,17 @@ class CollectiveCommand : public Command {
     for (const RefusedRow& row : observations.refused) {
       fmt::print(stderr, "refused: {}: {}: {}\n", row.file, row.place, row.reason);
     }
-    if (observations.rows.empty()) throw InputError("the logs hold no time that can be compared");
+    for (const std::string& warning : observations.warnings) {
+      fmt::print(stderr, "warning: {}\n", warning);
+    }
+    if (observations.rows.empty()) {
+      throw InputError({logs_.front(), ""}, "holds no time that can be compared");
+    }
     fmt::print("{}", comparison_table(observations.rows, model));
-    if (const auto svg = comparison_figure(observations.rows, model)) write_file(output_, *svg);
+    const auto svg = comparison_figure(observations.rows, model);
+    if (!svg) throw InputError({output_, ""}, "not written: figures need gnuplot");
+    write_file(output_, *svg);
+    fmt::print(stderr, "wrote {}\n", output_);
     return 0;
   }
 

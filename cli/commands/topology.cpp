@@ -11,6 +11,9 @@
 namespace amsp {
 namespace {
 
+// The graph is built in full: this many take 2 s and 0.4 GB (measured on dgx-h100).
+constexpr long long kMostGpus = 1 << 20;
+
 class TopologyCommand : public Command {
  public:
   std::string_view name() const override { return "topology"; }
@@ -25,7 +28,7 @@ class TopologyCommand : public Command {
   void declare(Options& options) override {
     options.positional("CLUSTER", "name (amsp list clusters) or path of a cluster file", cluster_);
     options.choice("--format", "FORMAT", "table, json or dot", format_, {"table", "json", "dot"});
-    options.integer("--gpus", "N", "resize the cluster to so many GPUs", gpus_, 1, 1 << 24);
+    options.integer("--gpus", "N", "resize the cluster to so many GPUs", gpus_, 1, kMostGpus);
     options.integer("--draw-nodes", "N", "nodes that dot draws in full", draw_nodes_, 1, 64);
   }
   int run() override {

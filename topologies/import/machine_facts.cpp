@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/error.hpp"
 
@@ -16,6 +17,7 @@ void merge_gpu(GpuFact& gpu, const GpuFact& other) {
   if (gpu.multiprocessors == 0) gpu.multiprocessors = other.multiprocessors;
   if (gpu.cpus.empty()) gpu.cpus = other.cpus;
   if (gpu.numa.empty()) gpu.numa = other.numa;
+  if (gpu.bus.empty()) gpu.bus = other.bus;
   if (gpu.gpu_numa.empty()) gpu.gpu_numa = other.gpu_numa;
   if (!gpu.pcie_rate) gpu.pcie_rate = other.pcie_rate;
   gpu.switch_links = std::max(gpu.switch_links, other.switch_links);
@@ -58,6 +60,65 @@ std::vector<std::size_t> merge_nics(MachineFacts& facts, const MachineFacts& oth
   return position;
 }
 
+// Whether two lists of names, both known, have nothing in common.
+bool disjoint(const std::set<std::string>& mine, const std::set<std::string>& theirs) {
+  return !mine.empty() && !theirs.empty() &&
+         std::none_of(mine.begin(), mine.end(),
+                      [&](const std::string& name) { return theirs.contains(name); });
+}
+
+// Names that the system gave ("mlx5_0"), not those that a file or this reader numbers ("NIC0").
+std::set<std::string> nic_names(const MachineFacts& facts) {
+  std::set<std::string> names;
+  for (const NicFact& nic : facts.nics)
+    if (!nic.device.starts_with("NIC") && !nic.device.starts_with("nic"))
+      names.insert(nic.device.substr(0, nic.device.find('#')));
+  return names;
+}
+
+std::set<std::string> bus_addresses(const MachineFacts& facts) {
+  std::set<std::string> addresses;
+  for (const GpuFact& gpu : facts.gpus)
+    if (!gpu.bus.empty()) addresses.insert(gpu.bus);
+  return addresses;
+}
+
+std::string list_of(const std::set<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void require_one_machine(const MachineFacts& first, const MachineFacts& second) {
+  const auto refuse = [&](const std::string& mine, const std::string& theirs) {
+    throw InputError({second.source, ""},
+                     fmt::format("shows {}, but {} shows {}: give files of one machine, and import "
+                                 "each machine on its own",
+                                 theirs, first.source, mine));
+  };
+  const auto gpus = [](const MachineFacts& facts) {
+    return fmt::format("{} GPUs", facts.gpus.size());
+  };
+  if (!first.gpus.empty() && !second.gpus.empty() && first.gpus.size() != second.gpus.size())
+    refuse(gpus(first), gpus(second));
+  for (std::size_t i = 0; i < std::min(first.gpus.size(), second.gpus.size()); ++i) {
+    const auto& mine = first.gpus[i].type;
+    const auto& theirs = second.gpus[i].type;
+    if (mine && theirs && *mine != *theirs)
+      refuse(fmt::format("GPU{} as {}", i, *mine), fmt::format("GPU{} as {}", i, *theirs));
+  }
+  for (std::size_t i = 0; i < std::min(first.gpus.size(), second.gpus.size()); ++i) {
+    const std::string& mine = first.gpus[i].architecture;
+    const std::string& theirs = second.gpus[i].architecture;
+    if (!mine.empty() && !theirs.empty() && mine != theirs)
+      refuse(fmt::format("GPU{} as {}", i, mine), fmt::format("GPU{} as {}", i, theirs));
+  }
+  const auto mine = bus_addresses(first), theirs = bus_addresses(second);
+  if (!mine.empty() && !theirs.empty() && mine != theirs)
+    refuse("GPUs at " + list_of(mine), "GPUs at " + list_of(theirs));
+  const auto my_nics = nic_names(first), their_nics = nic_names(second);
+  if (disjoint(my_nics, their_nics))
+    refuse("the NICs " + list_of(my_nics), "the NICs " + list_of(their_nics));
+}
+
 }  // namespace
 
 std::string_view name_of(PathKind path) {
@@ -79,11 +140,8 @@ void MachineFacts::resize(std::size_t gpu_count, std::size_t nic_count) {
 }
 
 MachineFacts merged(MachineFacts first, const MachineFacts& second) {
+  require_one_machine(first, second);
   if (first.gpus.empty()) first.resize(second.gpus.size(), first.nics.size());
-  if (!second.gpus.empty() && first.gpus.size() != second.gpus.size())
-    throw InputError(fmt::format("{} shows {} GPUs and {} shows {}: give files of one machine",
-                                 first.source, first.gpus.size(), second.source,
-                                 second.gpus.size()));
   const std::vector<std::size_t> nic = merge_nics(first, second);
   first.resize(first.gpus.size(), first.nics.size());
   for (std::size_t i = 0; i < second.gpus.size(); ++i) {
@@ -104,6 +162,8 @@ MachineFacts merged(MachineFacts first, const MachineFacts& second) {
   if (!first.socket_rate) first.socket_rate = second.socket_rate;
   if (!first.default_type) first.default_type = second.default_type;
   if (first.cpu.empty()) first.cpu = second.cpu;
+  first.notes.push_back(
+      fmt::format("{} and {} are taken to be of one machine", first.source, second.source));
   first.notes.insert(first.notes.end(), second.notes.begin(), second.notes.end());
   return first;
 }

@@ -29,6 +29,7 @@ struct GpuFact {
   std::string gpu_numa;                // GPU NUMA ID as printed
   std::optional<Bandwidth> pcie_rate;  // of its slot, per direction
   int switch_links = 0;                // NVLinks that lead to an NVSwitch
+  std::string bus;                     // PCI address; only topology XML has it
 };
 
 struct NicFact {
@@ -55,7 +56,8 @@ struct MachineFacts {
 };
 
 // Both files are of one machine: what `first` leaves unknown is taken from `second`; what they
-// contradict is noted. Throws InputError when the numbers of GPUs differ.
+// contradict is noted. Throws InputError when they cannot be of one machine: when the numbers of
+// GPUs, their types or their PCI addresses differ, or when no NIC is in both.
 MachineFacts merged(MachineFacts first, const MachineFacts& second);
 
 }  // namespace amsp

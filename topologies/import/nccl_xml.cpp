@@ -113,6 +113,7 @@ class TreeReader {
     GpuFact gpu;
     gpu.label = fmt::format("GPU{}", facts_.gpus.size());
     gpu.numa = numa_of(here);
+    gpu.bus = lower(pci.attribute("busid").as_string(""));
     gpu.pcie_rate = slot_rate(here, pci);
     gpu.type = gpu_type_of_device(lower(pci.attribute("device").as_string("")));
     const std::string gcn = gfx_name(element.attribute("gcn").as_string(""));

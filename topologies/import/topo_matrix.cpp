@@ -187,6 +187,14 @@ MachineFacts parse_topo_matrix(std::string_view text, std::string_view file) {
                            "GPU0 X …)"
                          : "the matrix has a header but no row of a GPU; give the whole output of "
                            "nvidia-smi topo -m");
+  if (!table.foreign.empty()) {
+    const ForeignCell& cell = table.foreign.front();
+    throw InputError(
+        {std::string(file), fmt::format("line {}", cell.line)},
+        fmt::format("row {}, column {}: \"{}\" is no path; accepted: X, NV1 to NV64, PIX, "
+                    "PXB, PHB, NODE, SYS, C2C, N/A (old drivers: PSB, SOC)",
+                    cell.row, cell.column, cell.word));
+  }
   MachineFacts facts = MatrixReader(table, file).read();
   // Environment reports name the type beside the matrix.
   if (const auto type = gpu_type_in_text(text))

@@ -79,7 +79,20 @@ std::size_t label_position(const Words& words, const std::vector<std::string>& c
   };
   for (std::size_t i = 0; i + 1 < words.size(); ++i)
     if (is_label(words[i]) && is_path_word(words[i + 1])) return i;
+  // A whole row whose first cell is none: at least half of its cells must be paths.
+  for (std::size_t i = 0; i + columns.size() < words.size() && !columns.empty(); ++i) {
+    if (std::find(columns.begin(), columns.end(), words[i]) == columns.end()) continue;
+    const auto first = words.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+    const auto paths =
+        std::count_if(first, first + static_cast<std::ptrdiff_t>(columns.size()), is_path_word);
+    return static_cast<std::size_t>(paths) * 2 >= columns.size() ? i : words.size();
+  }
   return words.size();
+}
+
+// A word that is neither a path nor a list of CPUs or NUMA nodes (decimal, or a mask in hex).
+bool is_foreign(std::string_view word) {
+  return !is_path_word(word) && word.find_first_not_of("0123456789abcdef,-x") != word.npos;
 }
 
 // A list that a blank cut after its comma is put together again.
@@ -164,8 +177,14 @@ class TableReader {
     TopoRow& row = table_.rows.back();
     const std::size_t most = table_.columns.empty() ? kMostDevices : table_.columns.size();
     std::size_t i = from;
-    while (i < words.size() && row.cells.size() < most && is_path_word(words[i]))
-      row.cells.emplace_back(words[i++]);
+    for (; i < words.size() && row.cells.size() < most; ++i) {
+      const bool foreign = is_foreign(words[i]) && !table_.columns.empty();
+      if (!is_path_word(words[i]) && !foreign) break;
+      if (foreign && table_.foreign.size() < 100)
+        table_.foreign.push_back({number_, row.label, table_.columns[row.cells.size()],
+                                  std::string(words[i].substr(0, 40))});
+      row.cells.emplace_back(words[i]);
+    }
     std::vector<std::string> tail = tail_of(words, i);
     row.tail.insert(row.tail.end(), tail.begin(), tail.end());
     if (row.cells.size() == most) open_row_ = false;
@@ -212,7 +231,9 @@ bool is_path_word(std::string_view word) {
   for (const std::string_view known :
        {"X", "SYS", "SOC", "NODE", "PHB", "PXB", "PIX", "PSB", "N/A", "C2C"})
     if (word == known) return true;
-  return word.starts_with("NV") && word.size() <= 6 && all_digits(word.substr(2));
+  // A Blackwell GPU has 18 NVLinks; more than 64 is no count of links.
+  if (!word.starts_with("NV") || word.size() > 4 || !all_digits(word.substr(2))) return false;
+  return word.size() < 4 || word[2] < '6' || (word[2] == '6' && word[3] <= '4');
 }
 
 TopoTable read_topo_table(std::string_view text) { return TableReader().read(text); }

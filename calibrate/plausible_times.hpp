@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times that no machine can have: mostly a column in another unit than its title says.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "calibrate/observations.hpp"
+
+namespace amsp {
+
+// Why the time cannot be right on this cluster, with the question about its unit; none when it can.
+std::optional<std::string> implausible(const Observation& row, const ClusterSpec& cluster);
+// The same for a kernel: its rate against the GPU's peak.
+std::optional<std::string> implausible(const KernelTime& row, const GpuSpec& gpu);
+
+// Moves implausible rows to `refused`, and warns of series that are possible but very slow.
+void refuse_implausible(Observations& all, const ClusterSpec& cluster);
+
+}  // namespace amsp

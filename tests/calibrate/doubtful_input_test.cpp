@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// What calibrate does with times in a wrong unit, unknown names, other machines' logs and logs
+// given twice: it refuses or says so, and never writes what it could not read back.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <functional>
+
+#include "base/file.hpp"
+#include "calibrate/calibrate_files.hpp"
+#include "calibrate/plausible_times.hpp"
+#include "calibrate/repeated_runs.hpp"
+
+using namespace amsp;
+namespace fs = std::filesystem;
+
+namespace {
+
+class Folder {
+ public:
+  Folder() : path_(fs::temp_directory_path() / ("amsp-doubt-" + std::to_string(::getpid()))) {
+    fs::create_directories(path_);
+  }
+  ~Folder() { fs::remove_all(path_); }
+  [[nodiscard]] std::string file(const std::string& name, std::string_view content) const {
+    write_file(path_ / name, content);
+    return (path_ / name).string();
+  }
+
+ private:
+  fs::path path_;
+};
+
+// All-reduces of 16 ranks from 1 KiB to 1 GiB, each time scaled before it is written.
+std::string table(const std::string& time_title, double scale, const std::string& kind) {
+  std::string text = "collective,gpus,message_bytes," + time_title + "\n";
+  for (int power = 10; power <= 30; ++power) {
+    const double bytes = std::exp2(power);
+    text += fmt::format("{},16,{:.0f},{:.6e}\n", kind, bytes, (20e-6 + bytes / 1e11) * scale);
+  }
+  return text;
+}
+
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("times in another unit than their title says are refused, with file and line") {
+  const Folder folder;
+  const auto outcome = [&](const std::string& title, double scale) {
+    const std::string file = folder.file("log.csv", table(title, scale, "all_reduce"));
+    return message_of([&] { calibrate(read_measurements({file}, "a800-4hdr")); });
+  };
+  CHECK(outcome("time_s", 1).empty());
+  CHECK(outcome("time_us", 1e6).empty());
+  for (const std::string& message : {outcome("time_us", 1),       // seconds
+                                     outcome("time_us", 1e3)}) {  // milliseconds
+    CHECK(has(message, "log.csv: line 2: "));
+    CHECK(has(message, "is the unit seconds?"));
+  }
+  CHECK(has(outcome("time_s", 1e6), "is the unit microseconds?"));
+  const std::string tiny =
+      folder.file("tiny.csv", "collective,gpus,message_bytes,time_s\nall_reduce,8,1024,1e-12\n");
+  CHECK(has(message_of([&] { calibrate(read_measurements({tiny}, "a800-4hdr")); }),
+            "tiny.csv: line 2: nothing to fit: 0.001 ns for 1 KiB is shorter"));
+}
+
+TEST_CASE("a possible but very slow table is taken with the question about its unit") {
+  const Folder folder;
+  const std::string file = folder.file("slow.csv", table("time_ms", 1e6, "all_reduce"));
+  const Measurements read = read_measurements({file}, "a800-4hdr");
+  REQUIRE(read.warnings.size() == 1);
+  CHECK(has(read.warnings[0], "slow.csv: line 2: "));
+  CHECK(has(read.warnings[0], "is the time in its unit"));
+}
+
+TEST_CASE("kernel times beyond the GPU are refused") {
+  const GpuSpec gpu = load_cluster("a800-4hdr").node.gpu;
+  KernelTime row;
+  row.kernel = {KernelClass::gemm, Dtype::bf16, 4096, 4096, 4096, 0, 0, 0, 0, 0, {}, {}};
+  // 137 GFLOP at half of 312 TFLOPS take 0.9 ms.
+  for (const double fair : {0.3e-3, 0.9e-3, 10e-3}) {
+    row.time = Seconds(fair);
+    CHECK_FALSE(implausible(row, gpu));
+  }
+  for (const double wrong : {1e-12, 0.9e-6, 900.0}) {
+    row.time = Seconds(wrong);
+    CHECK(implausible(row, gpu));
+  }
+}
+
+TEST_CASE("an unknown collective is named, with what is accepted and what is near") {
+  const Folder folder;
+  const std::string file = folder.file("all_gather.csv", table("time_s", 1, "allreduse"));
+  const std::string message =
+      message_of([&] { calibrate(read_measurements({file}, "a800-4hdr")); });
+  CHECK(has(message, "all_gather.csv: line 2: "));
+  CHECK(has(message, "unknown collective \"allreduse\"; did you mean \"all_reduce\"?"));
+  CHECK(has(message, "send_recv"));
+}
+
+TEST_CASE("a log given twice counts once") {
+  const Folder folder;
+  const std::string text = table("time_s", 1, "all_reduce");
+  const std::string first = folder.file("first.csv", text);
+  const std::string copy = folder.file("copy.csv", text);
+  const std::string quoted = folder.file("quoted.csv", "# from first.csv\n" + text);
+  const std::string part =
+      folder.file("part.csv", text.substr(0, text.find("all_reduce,16,65536")));
+  const std::string other = folder.file("other.csv", table("time_s", 1.07, "all_reduce"));
+  const auto rows = [&](const std::vector<std::string>& files, std::size_t warnings) {
+    const Measurements read = read_measurements(files, "a800-4hdr");
+    CHECK(read.warnings.size() == warnings);
+    return read.observations.rows.size();
+  };
+  CHECK(rows({first}, 0) == 21);
+  CHECK(rows({first, first}, 1) == 21);
+  CHECK(rows({first, copy}, 1) == 21);
+  CHECK(rows({first, quoted}, 1) == 21);
+  CHECK(rows({part, first}, 1) == 21);
+  CHECK(rows({first, other}, 0) == 42);
+}
+
+TEST_CASE("the cluster that is named is compared with what the log says") {
+  const Folder folder;
+  const std::string titles = "collective,gpus,nodes,gpu,message_bytes,time_s\n";
+  const std::string file =
+      folder.file("h100.csv", titles + "all_reduce,4096,512,NVIDIA H100 80GB HBM3,1048576,1e-3\n" +
+                                  "all_reduce,4096,512,NVIDIA H100 80GB HBM3,8388608,2e-3\n");
+  const auto warnings = read_measurements({file}, "a800-4hdr").warnings;
+  REQUIRE(warnings.size() == 2);
+  CHECK(has(warnings[0], "measured on NVIDIA H100"));
+  CHECK(has(warnings[0], "NVIDIA A800-SXM4-80GB"));
+  CHECK(has(warnings[1], "measured on 4096 ranks"));
+  const std::string nameless = folder.file("nameless.csv", table("time_s", 1, "all_reduce"));
+  CHECK(has(message_of([&] { read_measurements({nameless}, ""); }), "nameless.csv: no GPU"));
+}
+
+TEST_CASE("whatever is written can be read back") {
+  const Folder folder;
+  // Times without any order, over nine decades: either refused, or a calibration that loads.
+  for (int seed = 1; seed <= 4; ++seed) {
+    std::string text = "collective,gpus,message_bytes,time_s\n";
+    unsigned state = static_cast<unsigned>(seed);
+    for (int power = 10; power <= 30; ++power) {
+      state = state * 1664525U + 1013904223U;  // Numerical Recipes' generator
+      const double exponent = -7 + 9 * (state / 4294967296.0);
+      text +=
+          fmt::format("all_reduce,16,{:.0f},{:.3e}\n", std::exp2(power), std::pow(10, exponent));
+    }
+    const std::string file = folder.file("noise.csv", text);
+    try {
+      const std::string json = to_json(calibrate(read_measurements({file}, "a800-4hdr")));
+      CHECK_NOTHROW(parse_calibration(JsonValue::parse_text(json, "written")));
+    } catch (const InputError& error) {
+      CHECK(has(error.what(), "noise.csv"));
+    }
+  }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrices with cells that are no paths, and files of two machines.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+
+#include "base/error.hpp"
+#include "topologies/import/import.hpp"
+#include "topologies/import/topo_table.hpp"
+
+namespace amsp {
+namespace {
+
+std::string matrix(const std::string& first, const std::string& last) {
+  return "\tGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\nGPU0\t X \t" + first +
+         "\tPXB\t0-31\t0\nGPU1\tNV12\t X \t" + last + "\t0-31\t0\nNIC0\tPXB\tPXB\t X \n" +
+         "\nNIC Legend:\n\n  NIC0: mlx5_0\n";
+}
+
+std::string message_of(const std::vector<std::pair<std::string, std::string>>& files) {
+  Imported imported;
+  try {
+    for (const auto& [name, text] : files) read_topology_text(text, name, imported);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// Two GPUs and one NIC in NCCL's XML (invented).
+std::string tree(const std::string& device, int bus, const std::string& nic) {
+  const auto gpu = [&](int i) {
+    return fmt::format(
+        R"(<pci busid="0000:{:02x}:00.0" class="0x030200" device="{}"><gpu dev="{}" sm="80"/></pci>)",
+        bus + i, device, i);
+  };
+  return R"(<system version="1"><cpu numaid="0" arch="x86_64">)" + gpu(0) + gpu(1) +
+         R"(<nic><net name=")" + nic +
+         R"(" dev="0" speed="200000" port="1"/></nic></cpu></system>)";
+}
+
+const char* const kA100 = "0x20b2";
+const char* const kH100 = "0x2330";
+
+}  // namespace
+
+TEST_CASE("a cell that is no path is named with its row and column") {
+  CHECK(message_of({{"m.txt", matrix("NV12", "PXB")}}).empty());
+  for (const std::string word : {"FOO", "NV999", "NV65", "pix?", "NVLINK"}) {
+    const std::string message = message_of({{"m.txt", matrix(word, "PXB")}});
+    CHECK(has(message, "m.txt: line 2: row GPU0, column GPU1: \"" + word + "\" is no path"));
+    CHECK(has(message, "SYS"));
+  }
+  CHECK(has(message_of({{"m.txt", matrix("NV12", "BAR")}}),
+            "line 3: row GPU1, column NIC0: \"BAR\""));
+  std::string diagonal = matrix("NV12", "PXB");
+  diagonal.replace(diagonal.find(" X "), 3, "ME!");
+  CHECK(has(message_of({{"m.txt", diagonal}}), "row GPU0, column GPU0: \"ME!\""));
+}
+
+TEST_CASE("affinities are no cells, and rows may still be cut") {
+  const std::string cut = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV2\t0-15\nGPU1\tNV2\n";
+  CHECK(message_of({{"m.txt", cut}}).empty());
+  CHECK(is_path_word("NV64"));
+  CHECK_FALSE(is_path_word("NV"));
+}
+
+TEST_CASE("files of two machines are not merged") {
+  const std::string a = tree(kA100, 7, "mlx5_0");
+  CHECK(message_of({{"a.xml", a}, {"m.txt", matrix("NV12", "PXB")}}).empty());
+  const std::string other_type = message_of({{"a.xml", a}, {"b.xml", tree(kH100, 7, "mlx5_0")}});
+  CHECK(has(other_type, "b.xml: shows GPU0 as h100"));
+  CHECK(has(other_type, "but a.xml shows GPU0 as a100"));
+  CHECK(has(message_of({{"a.xml", a}, {"b.xml", tree(kA100, 0x47, "mlx5_0")}}),
+            "GPUs at 0000:47:00.0"));
+  CHECK(has(message_of({{"a.xml", a}, {"b.xml", tree(kA100, 7, "mlx5_9")}}), "the NICs mlx5_9"));
+  const std::string one = "\tGPU0\tCPU Affinity\nGPU0\t X \t0-15\n";
+  CHECK(has(message_of({{"a.xml", a}, {"m.txt", one}}), "m.txt: shows 1 GPUs, but a.xml shows 2"));
+}
+
+TEST_CASE("files of one machine say that they are taken for one") {
+  Imported imported;
+  read_topology_text(tree(kA100, 7, "mlx5_0"), "a.xml", imported);
+  read_topology_text(matrix("NV12", "PXB"), "m.txt", imported);
+  const ClusterSpec cluster = cluster_from(*imported.machine, {});
+  bool said = false;
+  for (const std::string& assumption : cluster.assumptions)
+    said = said || has(assumption, "a.xml and m.txt are taken to be of one machine");
+  CHECK(said);
+}
+
+}  // namespace amsp

@@ -40,12 +40,13 @@ std::string read_file(const fs::path& file) {
 
 namespace {
 
-void write_all(const fs::path& file, std::string_view content) {
+// `asked`: what the user called it, for messages.
+void write_all(const fs::path& file, const fs::path& asked, std::string_view content) {
   std::ofstream stream(file, std::ios::binary | std::ios::trunc);
   stream.write(content.data(), static_cast<std::streamsize>(content.size()));
   stream.close();
   if (!stream)
-    throw InputError({file.string(), ""},
+    throw InputError({asked.string(), ""},
                      std::string("cannot be written: ") + std::strerror(errno));
 }
 
@@ -54,16 +55,18 @@ void write_all(const fs::path& file, std::string_view content) {
 void write_file(const fs::path& file, std::string_view content) {
   std::error_code error;
   if (fs::is_character_file(file, error) || fs::is_fifo(file, error))
-    return write_all(file, content);
+    return write_all(file, file, content);
   if (fs::is_directory(file, error))
     throw InputError({file.string(), ""}, "is a folder, cannot be written as a file");
   error.clear();  // the queries above report a missing file
   if (file.has_parent_path()) fs::create_directories(file.parent_path(), error);
   if (error)
-    throw InputError({file.parent_path().string(), ""}, "cannot be made: " + error.message());
+    throw InputError({file.string(), ""},
+                     fmt::format("its folder {} cannot be made: {}", file.parent_path().string(),
+                                 error.message()));
   const fs::path temporary = file.string() + fmt::format(".{}.part", ::getpid());
   try {
-    write_all(temporary, content);
+    write_all(temporary, file, content);
   } catch (...) {
     fs::remove(temporary, error);
     throw;

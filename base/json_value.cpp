@@ -175,6 +175,15 @@ double JsonValue::as_number(double low, double high) const {
 }
 
 std::int64_t JsonValue::as_integer(std::int64_t low, std::int64_t high) const {
+  constexpr double kExact = 9007199254740992.0;  // 2^53: whole up to here
+  if (node_->json->is_number_float()) {          // 1e9 and 2.0 are whole numbers
+    const double number = node_->json->get<double>();
+    if (std::nearbyint(number) == number && std::abs(number) <= kExact) {
+      if (number < static_cast<double>(low) || number > static_cast<double>(high))
+        fail(fmt::format("must be between {} and {}, but is {}", low, high, shown(*node_->json)));
+      return static_cast<std::int64_t>(number);
+    }
+  }
   if (!node_->json->is_number_integer())
     fail("must be a whole number, but is " + shown(*node_->json));
   const bool too_big = node_->json->is_number_unsigned() &&

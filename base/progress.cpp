@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "base/terminal.hpp"
@@ -35,14 +36,26 @@ std::string progress_line(std::string_view label, std::int64_t done, std::int64_
   return line;
 }
 
-Progress::Progress(std::string_view label, std::int64_t total)
+// The bar that shows phases.
+std::atomic<Progress*> bar_of_phases{nullptr};
+
+void progress_phase(std::string_view what) {
+  if (Progress* bar = bar_of_phases) bar->phase(what);
+}
+
+Progress::Progress(std::string_view label, std::int64_t total, bool phases)
     : label_(label),
       total_(total),
       shown_(verbosity() != Verbosity::quiet && is_terminal(OutputStream::standard_error)),
       start_(std::chrono::steady_clock::now()),
-      last_drawn_(start_) {}
+      last_drawn_(start_) {
+  if (phases) bar_of_phases = this;
+  if (shown_) draw();
+}
 
 Progress::~Progress() {
+  Progress* self = this;
+  bar_of_phases.compare_exchange_strong(self, nullptr);
   if (shown_) fmt::print(stderr, "\r\x1b[K");
 }
 
@@ -56,10 +69,17 @@ void Progress::advance(std::int64_t steps) {
   draw();
 }
 
+void Progress::phase(std::string_view what) {
+  const std::lock_guard lock(mutex_);
+  phase_ = what;
+  if (shown_) draw();
+}
+
 void Progress::draw() {
   const Seconds elapsed(
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count());
-  fmt::print(stderr, "\r\x1b[K{}", progress_line(label_, done_, total_, elapsed));
+  fmt::print(stderr, "\r\x1b[K{}{}{}", progress_line(label_, done_, total_, elapsed),
+             phase_.empty() ? "" : ": ", phase_);
   std::fflush(stderr);
 }
 

@@ -19,12 +19,15 @@ std::string progress_line(std::string_view label, std::int64_t done, std::int64_
 
 class Progress {
  public:
-  Progress(std::string_view label, std::int64_t total);
+  // `phases`: also show what progress_phase() is told.
+  Progress(std::string_view label, std::int64_t total, bool phases = false);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   // May be called from several threads.
   void advance(std::int64_t steps = 1);
+
+  void phase(std::string_view what);
 
  private:
   void draw();
@@ -33,9 +36,13 @@ class Progress {
   std::string label_;
   std::int64_t total_;
   std::int64_t done_ = 0;
+  std::string phase_;
   bool shown_;
   std::chrono::steady_clock::time_point start_;
   std::chrono::steady_clock::time_point last_drawn_;
 };
+
+// What goes on now, behind the bar that shows phases, if there is one.
+void progress_phase(std::string_view what);
 
 }  // namespace amsp

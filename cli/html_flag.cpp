@@ -7,7 +7,7 @@
 namespace amsp {
 
 void HtmlFlag::declare(Options& options) {
-  options.option("--html", "FILE", "also write a page to look at, readable offline", file_);
+  options.output_file("--html", "FILE", "also write a page to look at, readable offline", file_);
 }
 
 void HtmlFlag::write(const std::string& title, const std::vector<ReportFile>& files) const {

@@ -3,8 +3,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <sstream>
 
 #include "base/error.hpp"
+#include "base/output_path.hpp"
 #include "base/terminal.hpp"
 #include "cli/command.hpp"
 
@@ -43,6 +47,34 @@ std::string parse_error_text(const CLI::App& app, const std::vector<std::string>
     return "which command? See amsp --help";
   }
   return message;
+}
+
+// CLI11's own range check lets "nan" pass.
+std::function<std::string(const std::string&)> between(double low, double high) {
+  return [low, high](const std::string& found) -> std::string {
+    char* end = nullptr;
+    const double value = std::strtod(found.c_str(), &end);
+    const bool number = end != found.c_str() && *end == '\0';
+    if (number && value >= low && value <= high) return "";
+    std::ostringstream message;
+    message << "must be a number from " << low << " to " << high << ", but is \"" << found << '"';
+    return message.str();
+  };
+}
+
+std::string first_flag(std::string_view flags) { return text(flags.substr(0, flags.find(','))); }
+
+// A check for CLI11 from one that throws.
+template <class Check>
+std::function<std::string(const std::string&)> refusal_of(Check check) {
+  return [check](const std::string& found) -> std::string {
+    try {
+      check(found);
+      return "";
+    } catch (const InputError& error) {
+      return error.what();
+    }
+  };
 }
 
 template <class Run>
@@ -104,6 +136,21 @@ void Options::option(std::string_view flags, std::string_view value_name, std::s
   declare(flags, value_name, help);
   app_.add_option(text(flags), value, text(help))->type_name(text(value_name));
 }
+void Options::output_file(std::string_view flags, std::string_view value_name,
+                          std::string_view help, std::string& value) {
+  option(flags, value_name, help, value);
+  app_.get_option(first_flag(flags))->check(refusal_of(check_output_file));
+}
+void Options::output_file(std::string_view flags, std::string_view value_name,
+                          std::string_view help, std::optional<std::string>& value) {
+  option(flags, value_name, help, value);
+  app_.get_option(first_flag(flags))->check(refusal_of(check_output_file));
+}
+void Options::output_folder(std::string_view flags, std::string_view value_name,
+                            std::string_view help, std::string& value) {
+  option(flags, value_name, help, value);
+  app_.get_option(first_flag(flags))->check(refusal_of(check_output_folder));
+}
 void Options::integer(std::string_view flags, std::string_view value_name, std::string_view help,
                       long long& value, long long low, long long high) {
   declare(flags, value_name, help);
@@ -126,7 +173,14 @@ void Options::number(std::string_view flags, std::string_view value_name, std::s
   app_.add_option(text(flags), value, text(help))
       ->capture_default_str()
       ->type_name(text(value_name))
-      ->check(CLI::Range(low, high));
+      ->check(between(low, high));
+}
+void Options::number(std::string_view flags, std::string_view value_name, std::string_view help,
+                     std::optional<double>& value, double low, double high) {
+  declare(flags, value_name, help);
+  app_.add_option(text(flags), value, text(help))
+      ->type_name(text(value_name))
+      ->check(between(low, high));
 }
 void Options::choice(std::string_view flags, std::string_view value_name, std::string_view help,
                      std::string& value, std::vector<std::string> accepted) {

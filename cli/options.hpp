@@ -43,12 +43,21 @@ class Options {
               std::string& value);
   void option(std::string_view flags, std::string_view value_name, std::string_view help,
               std::optional<std::string>& value);
+  // Where results go: refused at once when nothing could be written there.
+  void output_file(std::string_view flags, std::string_view value_name, std::string_view help,
+                   std::string& value);
+  void output_file(std::string_view flags, std::string_view value_name, std::string_view help,
+                   std::optional<std::string>& value);
+  void output_folder(std::string_view flags, std::string_view value_name, std::string_view help,
+                     std::string& value);
   void integer(std::string_view flags, std::string_view value_name, std::string_view help,
                long long& value, long long low, long long high);
   void integer(std::string_view flags, std::string_view value_name, std::string_view help,
                std::optional<long long>& value, long long low, long long high);
   void number(std::string_view flags, std::string_view value_name, std::string_view help,
               double& value, double low, double high);
+  void number(std::string_view flags, std::string_view value_name, std::string_view help,
+              std::optional<double>& value, double low, double high);
   void choice(std::string_view flags, std::string_view value_name, std::string_view help,
               std::string& value, std::vector<std::string> accepted);
   void repeated(std::string_view flags, std::string_view value_name, std::string_view help,

@@ -12,14 +12,15 @@ namespace amsp {
 
 class PerturbationFlags {
  public:
-  void declare(Options& options);
+  // `repeated`: with --repetitions.
+  void declare(Options& options, bool repeated = true);
   // Throws InputError for text that is no perturbation.
   void add_to(PerturbationSpec& spec) const;
 
  private:
   std::vector<std::string> slow_, degraded_, failed_;
   std::string placement_;
-  double kernel_jitter_ = 0, link_jitter_ = 0;
+  std::optional<double> kernel_jitter_, link_jitter_;
   std::optional<long long> seed_, repetitions_;
 };
 

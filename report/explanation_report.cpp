@@ -51,8 +51,9 @@ std::string path(const ExplanationReport& report) {
 std::string links(const ExplanationReport& report) {
   Table table({{"busiest links", "", Align::left}, {"alike"}, {"carried"}, {"busy"}});
   for (const LinkUse& use : report.explanation.links)
-    table.add_row({report.network.name_of(use.link), std::to_string(use.members),
-                   human(use.carried), fmt::format("{:.1f} %", 100 * use.busy)});
+    table.add_row(
+        {report.network.name_of(use.link) + (use.implied ? " (never the bottleneck)" : ""),
+         std::to_string(use.members), human(use.carried), fmt::format("{:.1f} %", 100 * use.busy)});
   return table_text(table);
 }
 
@@ -106,7 +107,8 @@ std::string explanation_json(const ExplanationReport& report) {
     json["busiest_links"].push_back({{"link", report.network.name_of(use.link)},
                                      {"alike", use.members},
                                      {"carried_bytes", use.carried.value()},
-                                     {"busy", use.busy}});
+                                     {"busy", use.busy},
+                                     {"never_the_bottleneck", use.implied}});
   json["waits"] = ordered_json::array();
   for (const Waiting& wait : explanation.waits)
     json["waits"].push_back({{"rank", wait.waits.index},

@@ -28,11 +28,28 @@ std::vector<OpRecord> reported(const ReplayResult& result) {
   return records;
 }
 
-std::string exposed_text(const ExposedCommunication& exposed) {
-  std::string text = human(exposed.total);
-  for (const auto& [kind, time] : exposed.by_collective)
-    if (time > Seconds(0)) text += fmt::format(", {} {}", kind, human(time));
+std::string mean_text(const RepeatedReplay& repeated, const Spread& spread) {
+  if (repeated.repetitions == 1) return human(spread.mean);
+  return human(spread.mean) + " ± " + human(spread.half_width);
+}
+
+std::string exposed_text(const RepeatedReplay& repeated) {
+  std::string text = mean_text(repeated, repeated.exposed.at("total"));
+  for (const auto& [kind, spread] : repeated.exposed)
+    if (kind != "total" && spread.mean > Seconds(0))
+      text += fmt::format(", {} {}", kind, mean_text(repeated, spread));
   return text;
+}
+
+std::string memory_text(const ReplayReport& report) {
+  const Bytes peak = report.repeated.memory.peak;
+  if (peak <= report.gpu_memory) return fmt::format("yes, in {}", human(report.gpu_memory));
+  return fmt::format("no, {} more than the {} of a GPU", human(peak - report.gpu_memory),
+                     human(report.gpu_memory));
+}
+
+std::string link_text(const Network& network, const LinkUse& use) {
+  return network.name_of(use.link) + (use.implied ? " (never the bottleneck)" : "");
 }
 
 Table busiest_links(const ReplayReport& report) {
@@ -43,11 +60,13 @@ Table busiest_links(const ReplayReport& report) {
   Table table({{"busiest links", "", Align::left},
                {"alike"},
                {"carried", "", Align::right},
+               {"for other jobs"},
                {"average use"}});
   for (std::size_t i = 0; i < std::min(kShown, links.size()); ++i)
     if (links[i].carried > Bytes(0))
-      table.add_row({report.network.name_of(links[i].link), std::to_string(links[i].members),
-                     human(links[i].carried), fmt::format("{:.1f} %", 100 * links[i].busy)});
+      table.add_row({link_text(report.network, links[i]), std::to_string(links[i].members),
+                     human(links[i].carried), human(links[i].others),
+                     fmt::format("{:.1f} %", 100 * links[i].busy)});
   return table;
 }
 
@@ -55,25 +74,29 @@ Table busiest_links(const ReplayReport& report) {
 
 std::string replay_table(const ReplayReport& report) {
   const ReplayResult& result = report.result;
-  const MemoryTimeline memory = memory_timeline(report.schedule, result);
+  const RepeatedReplay& repeated = report.repeated;
   Table table({{"schedule", "", Align::left}, {report.schedule.name, "", Align::left}});
   table.add_row({"GPUs", std::to_string(report.schedule.world)});
-  table.add_row({"step", human(result.step_time)});
-  table.add_row(
-      {"exposed communication", exposed_text(exposed_communication(report.schedule, result))});
-  table.add_row({"peak memory", human(memory.peak)});
+  table.add_row({"step", mean_text(repeated, repeated.step_time)});
+  table.add_row({"exposed communication", exposed_text(repeated)});
+  if (repeated.repetitions > 1)
+    table.add_row({"means of", fmt::format("{} repetitions, 90 %", repeated.repetitions)});
+  table.add_row({"peak memory", human(repeated.memory.peak)});
+  table.add_row({"fits", memory_text(report)});
   table.add_row({"rank classes", std::to_string(result.rank_classes.size())});
   table.add_row({"link classes", std::to_string(result.link_classes)});
-  table.add_row({"predictions", std::string(name_of(result.range))});
+  table.add_row({"predictions", std::string(name_of(result.range()))});
   const Table links = busiest_links(report);
-  return table_text(table) + (links.rows().empty() ? "" : "\n" + table_text(links));
+  std::string text = table_text(table) + (links.rows().empty() ? "" : "\n" + table_text(links));
+  for (const std::string& note : report.notes) text += "\n" + note + "\n";
+  return text;
 }
 
 std::string replay_json(const ReplayReport& report) {
   const ReplayResult& result = report.result;
-  const ExposedCommunication exposed = exposed_communication(report.schedule, result);
-  Json exposed_json{{"total", exposed.total.value()}};
-  for (const auto& [kind, time] : exposed.by_collective) exposed_json[kind] = time.value();
+  const RepeatedReplay& repeated = report.repeated;
+  Json exposed_json = Json::object();
+  for (const auto& [kind, spread] : repeated.exposed) exposed_json[kind] = spread.mean.value();
   Json ops = Json::array();
   for (const OpRecord& record : reported(result))
     ops.push_back({{"name", report.schedule.op(record.op).name},
@@ -85,12 +108,16 @@ std::string replay_json(const ReplayReport& report) {
   const Json json{{"format", "amsp-replay-1"},
                   {"schedule", report.schedule.name},
                   {"world", report.schedule.world},
-                  {"step_time_s", result.step_time.value()},
+                  {"repetitions", repeated.repetitions},
+                  {"step_time_s", repeated.step_time.mean.value()},
+                  {"step_time_half_width_s", repeated.step_time.half_width.value()},
                   {"exposed_communication_s", exposed_json},
-                  {"peak_memory_bytes", memory_timeline(report.schedule, result).peak.value()},
+                  {"peak_memory_bytes", repeated.memory.peak.value()},
+                  {"gpu_memory_bytes", report.gpu_memory.value()},
+                  {"fits", repeated.memory.peak <= report.gpu_memory},
                   {"rank_classes", result.rank_classes.size()},
                   {"link_classes", result.link_classes},
-                  {"range", name_of(result.range)},
+                  {"range", name_of(result.range())},
                   {"ops", ops}};
   return json.dump(1) + "\n";
 }

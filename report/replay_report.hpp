@@ -2,9 +2,10 @@
 // A replayed schedule: its step, and the times of its operations on each class of ranks.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "sim/analysis.hpp"
-#include "sim/replay.hpp"
+#include "sim/repetitions.hpp"
 #include "topologies/network.hpp"
 #include "workloads/schedule.hpp"
 
@@ -13,7 +14,10 @@ namespace amsp {
 struct ReplayReport {
   const Schedule& schedule;
   const Network& network;
-  const ReplayResult& result;
+  const ReplayResult& result;      // of the first repetition
+  const RepeatedReplay& repeated;  // means
+  Bytes gpu_memory;
+  std::vector<std::string> notes = {};
 };
 
 // For people: the step, exposed communication, memory, busiest links.

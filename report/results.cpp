@@ -18,6 +18,17 @@ Json exposed_json(const ExposedCommunication& exposed) {
   return json;
 }
 
+// [low, high] of each mean, 90 %.
+Json exposed_intervals(const RunResult& run) {
+  Json json = Json::object();
+  for (const auto& [kind, half_width] : run.exposed_half_width) {
+    const auto part = run.exposed.by_collective.find(kind);
+    const Seconds mean = part == run.exposed.by_collective.end() ? run.exposed.total : part->second;
+    json[kind] = {(mean - half_width).value(), (mean + half_width).value()};
+  }
+  return json;
+}
+
 Json memory_json(const MemoryTimeline& memory) {
   Json json = Json::object();
   for (const auto& [component, bytes] : memory.at_peak)
@@ -53,8 +64,13 @@ Json to_object(const ReportedRun& reported) {
             {"fits", run.fits}};
   if (!run.fits) json["fit_advice"] = run.fit_advice;
   json["exposed_communication_s"] = exposed_json(run.exposed);
+  json["repetitions"] = run.repetitions;
+  if (run.repetitions > 1) json["exposed_communication_interval_s"] = exposed_intervals(run);
   json["range"] = name_of(run.range);
   if (run.price_per_gpu_hour > 0) json["price_per_gpu_hour"] = run.price_per_gpu_hour;
+  json["compute_range"] = name_of(run.compute_range);
+  json["collective_range"] = name_of(run.collective_range);
+  if (!run.notes.empty()) json["notes"] = run.notes;
   json["rank_classes"] = run.replay.rank_classes.size();
   json["link_classes"] = run.replay.link_classes;
   json["strategy"] = Json::parse(to_json(run.strategy));

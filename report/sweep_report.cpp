@@ -19,10 +19,14 @@ std::string setting_value(const std::string& setting) {
   return setting.substr(setting.find('=') + 1);
 }
 
+// The number of GPUs has a column of its own in any case.
+bool says_gpus(const std::string& setting) { return setting.rfind("gpus=", 0) == 0; }
+
 std::vector<Column> columns_of(const SweepPoint& point) {
   std::vector<Column> columns;
   for (const std::string& setting : point.settings)
-    columns.push_back({setting.substr(0, setting.find('=')), "", Align::left});
+    if (!says_gpus(setting))
+      columns.push_back({setting.substr(0, setting.find('=')), "", Align::left});
   for (const char* name : {"gpus", "micro_batches"}) columns.push_back({name});
   columns.insert(columns.end(), {{"step_time", "s"},
                                  {"tgs"},
@@ -36,7 +40,8 @@ std::vector<Column> columns_of(const SweepPoint& point) {
 
 std::vector<std::string> cells_of(const SweepPoint& point, const Json& json, bool exact) {
   std::vector<std::string> cells;
-  for (const std::string& setting : point.settings) cells.push_back(setting_value(setting));
+  for (const std::string& setting : point.settings)
+    if (!says_gpus(setting)) cells.push_back(setting_value(setting));
   cells.push_back(std::to_string(point.gpus));
   if (json.contains("refused")) {
     cells.resize(cells.size() + 7);
@@ -72,6 +77,7 @@ std::string sweep_point_json(const SweepPoint& point, const RunResult* result,
 std::optional<MergedSweep> merge_sweep(const std::vector<SweepPoint>& points) {
   if (points.empty()) return std::nullopt;
   Json runs = Json::array();
+  std::size_t refused = 0;
   Table exact(columns_of(points.front())), shown(columns_of(points.front()));
   for (const SweepPoint& point : points) {
     if (!std::filesystem::exists(point.file)) return std::nullopt;
@@ -80,10 +86,11 @@ std::optional<MergedSweep> merge_sweep(const std::vector<SweepPoint>& points) {
       throw InputError({point.file.string(), ""}, "is not a point of a sweep; remove it");
     exact.add_row(cells_of(point, json, true));
     shown.add_row(cells_of(point, json, false));
+    if (json.contains("refused")) ++refused;
     runs.push_back(std::move(json));
   }
   return MergedSweep{Json{{"format", "amsp-results-1"}, {"runs", runs}}.dump(1) + "\n",
-                     csv_text(exact), table_text(shown)};
+                     csv_text(exact), table_text(shown), points.size(), refused};
 }
 
 }  // namespace amsp

@@ -16,6 +16,7 @@ std::string sweep_point_json(const SweepPoint& point, const RunResult* result,
 
 struct MergedSweep {
   std::string json, csv, table;
+  std::size_t points = 0, refused = 0;
 };
 // Nothing while a point's file is missing.
 std::optional<MergedSweep> merge_sweep(const std::vector<SweepPoint>& points);

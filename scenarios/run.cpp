@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/progress.hpp"
 #include "base/units_text.hpp"
 #include "scenarios/fit_advice.hpp"
 #include "sim/repetitions.hpp"
@@ -43,6 +45,26 @@ int whole_nodes(const ClusterSpec& cluster, int gpus) {
   return (gpus + cluster.node.gpus - 1) / cluster.node.gpus * cluster.node.gpus;
 }
 
+// What the replays say; the interval of the mean and that of the estimates are independent.
+void take(RunResult& result, RepeatedReplay repeated) {
+  result.repetitions = repeated.repetitions;
+  result.step_time = repeated.step_time.mean;
+  const double share = std::hypot(repeated.first.relative_uncertainty,
+                                  repeated.step_time.half_width / repeated.step_time.mean);
+  // A time is above 0 however little is known of it; the second bound is the larger from 0.62 on.
+  result.step_time_low = result.step_time * std::max(1 - share, std::pow(1 + share, -2));
+  result.step_time_high = result.step_time * (1 + share);
+  result.exposed = repeated.mean_exposed();
+  if (repeated.repetitions > 1)
+    for (const auto& [name, spread] : repeated.exposed)
+      result.exposed_half_width[name] = spread.half_width;
+  result.memory = std::move(repeated.memory);
+  result.replay = std::move(repeated.first);
+  result.compute_range = result.replay.compute_range;
+  result.collective_range = result.replay.collective_range;
+  result.range = std::max(result.compute_range, result.collective_range);
+}
+
 }  // namespace
 
 Machine::Machine(const ClusterSpec& cluster, const std::string& calibration, int gpus)
@@ -50,7 +72,9 @@ Machine::Machine(const ClusterSpec& cluster, const std::string& calibration, int
       gpus_(gpus),
       collectives_(load_collective_model(calibration, cluster_)),
       compute_(load_compute_model(calibration, cluster_.node.gpu)),
-      network_(std::make_unique<Network>(cluster_, collectives_->achievable())) {}
+      network_(std::make_unique<Network>(cluster_, collectives_->achievable())) {
+  progress_phase("network built");
+}
 
 RunResult Machine::simulate(const ModelShape& model, const Training& training,
                             const Strategy& strategy, const PerturbationSpec& perturbations,
@@ -60,32 +84,27 @@ RunResult Machine::simulate(const ModelShape& model, const Training& training,
   result.micro_batches = micro_batches(training, gpus());
   result.strategy = strategy;
   result.schedule = generate_schedule(model, training, strategy, data_parallel());
-  const PerturbedNetwork perturbed = apply(perturbations, *network_, gpus());
-  const ReplayInput input{result.schedule, perturbed.network(),   *collectives_,
-                          *compute_,       perturbed.gpu_of_rank, perturbed.perturbations};
-  result.replay = replay(input, options);
-  result.step_time = result.replay.step_time;
-  Seconds half_width = result.step_time * result.replay.relative_uncertainty;
-  if (perturbations.repetitions > 1) {
-    const RepeatedReplay repeated = replay_repeatedly(input, options, perturbations.repetitions);
-    result.step_time = repeated.mean;
-    half_width = Seconds(std::hypot(half_width.value(), repeated.half_width.value()));
-  }
-  result.step_time_low = result.step_time - half_width;
-  result.step_time_high = result.step_time + half_width;
+  const auto replay_one = [&](int repetition) {
+    const PerturbedNetwork perturbed =
+        apply(perturbations.with_seed_of(repetition), *network_, gpus());
+    return replay({result.schedule, perturbed.network(), *collectives_, *compute_,
+                   perturbed.gpu_of_rank, perturbed.perturbations},
+                  options);
+  };
+  take(result, replay_repeatedly(result.schedule, perturbations.useful_repetitions(), replay_one));
+  result.notes = notes_on(perturbations);
   const auto tokens = static_cast<double>(training.global_batch * training.sequence_length);
   result.tgs = tokens / gpus() / result.step_time.value();
   result.mfu = result.tgs * model_flops_per_token(model, training.sequence_length).value() /
                peak_rate(cluster_, training.dtype).value();
-  result.memory = memory_timeline(result.schedule, result.replay);
   judge_memory(result, model, training, cluster_.node.gpu, data_parallel());
-  result.exposed = exposed_communication(result.schedule, result.replay);
-  result.range = result.replay.range;
   result.price_per_gpu_hour = cluster_.price_per_gpu_hour;
   return result;
 }
 
 RunResult run_scenario(const Scenario& scenario, int gpus, const ReplayOptions& options) {
+  data_parallel_mesh(scenario.cluster, gpus);  // what cannot run is refused before a long start
+  micro_batches(scenario.training, gpus);
   return run_scenario(scenario, Machine(scenario.cluster, scenario.calibration, gpus), options);
 }
 
@@ -110,6 +129,7 @@ nlohmann::ordered_json perturbations_json(const PerturbationSpec& spec) {
     degraded.push_back({{"name", link.name}, {"factor", link.factor}});
   return {{"slow_gpus", slow},
           {"degraded", degraded},
+          {"failed", spec.failed},
           {"kernel_jitter", spec.kernel_jitter},
           {"link_jitter", spec.link_jitter},
           {"repetitions", spec.repetitions},

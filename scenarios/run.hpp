@@ -2,6 +2,7 @@
 // Simulates one run of a scenario and says what it means for its user.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,12 +24,17 @@ struct RunResult {
   MemoryTimeline memory;
   Bytes memory_limit;  // GPU memory less the reserve
   bool fits = false;
-  std::string fit_advice;  // when it does not fit: by how much, and what would
-  ExposedCommunication exposed;
-  PredictionRange range = PredictionRange::measured;
+  std::string fit_advice;        // when it does not fit: by how much, and what would
+  ExposedCommunication exposed;  // means over the repetitions, as the step time
+  std::map<std::string, Seconds> exposed_half_width;  // of 90 % intervals; empty for one repetition
+  int repetitions = 1;
+  std::vector<std::string> notes;                     // what a reader of the figures has to know
+  PredictionRange range = PredictionRange::measured;  // the weaker of the two below
+  PredictionRange compute_range = PredictionRange::measured;
+  PredictionRange collective_range = PredictionRange::measured;
   double price_per_gpu_hour = 0;  // the cluster's, in its currency; 0 = unknown
   Schedule schedule;
-  ReplayResult replay;
+  ReplayResult replay;   // of the first repetition
   std::string manifest;  // JSON: version, inputs with hashes, options, seed
 };
 

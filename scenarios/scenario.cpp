@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/file.hpp"
+#include "base/output_path.hpp"
 #include "workloads/generator.hpp"
 
 namespace amsp {
@@ -30,13 +31,43 @@ ReferenceKey read_reference(const JsonValue& value) {
   return {value.at("system").as_string(), value.at("model").as_string()};
 }
 
+// What `load` makes of a name or of a path that is relative to the scenario's file; what is wrong
+// with it is said with the scenario's file and key.
+template <class Load>
+auto named(const JsonValue& value, Load load) {
+  const std::string name = beside(value.place().file, value.as_string());
+  try {
+    return load(name);
+  } catch (const InputError& error) {
+    value.fail(error.what());
+  }
+}
+
 // A cluster, model or calibration may be a name, a path, or the object itself.
 ClusterSpec read_cluster(const JsonValue& value) {
-  return value.is_object() ? parse_cluster(value) : load_cluster(value.as_string());
+  return value.is_object() ? parse_cluster(value) : named(value, load_cluster);
 }
 
 ModelShape read_model(const JsonValue& value) {
-  return value.is_object() ? parse_model(value, "inline") : load_model(value.as_string());
+  return value.is_object() ? parse_model(value, "inline") : named(value, load_model);
+}
+
+std::string read_calibration(const JsonValue& value) {
+  if (value.is_null()) return "";
+  return named(value, [](const std::string& name) {
+    resolve_data("calibration", "calibrate/data", name);
+    return name;
+  });
+}
+
+// Paths on the command line are relative to where we are: as the scenario's file would say them.
+std::string as_in_file(const std::filesystem::path& scenario, const std::string& key,
+                       std::string value) {
+  const std::filesystem::path path(value);
+  const bool names_file = key == "cluster" || key == "model" || key == "calibration" ||
+                          key == "perturbations.placement";
+  if (!names_file || !scenario.has_parent_path() || beside("x/y", value) == value) return value;
+  return std::filesystem::relative(path, scenario.parent_path()).string();
 }
 
 void note_inputs(Scenario& scenario) {
@@ -66,8 +97,7 @@ Scenario parse_scenario(const JsonValue& json, std::string_view name) {
                     json.dump()};
   if (const auto text = json.find("description")) scenario.description = text->as_string();
   scenario.calibration = scenario.cluster.calibration;
-  if (const auto value = json.find("calibration"))
-    scenario.calibration = value->is_null() ? "" : value->as_string();
+  if (const auto value = json.find("calibration")) scenario.calibration = read_calibration(*value);
   const auto gpus = json.find("gpus");
   scenario.gpus = gpus ? read_gpus(*gpus) : std::vector<int>{scenario.cluster.gpus()};
   if (const auto value = json.find("perturbations"))
@@ -85,7 +115,8 @@ Scenario load_scenario(std::string_view name_or_path, const std::vector<std::str
     const auto equals = setting.find('=');
     if (equals == std::string::npos || equals == 0)
       throw InputError({"--set", ""}, fmt::format("\"{}\" is not KEY=VALUE", setting));
-    json = json.with(setting.substr(0, equals), setting.substr(equals + 1));
+    const std::string key = setting.substr(0, equals);
+    json = json.with(key, as_in_file(file, key, setting.substr(equals + 1)));
   }
   return parse_scenario(json, file.stem().string());
 }

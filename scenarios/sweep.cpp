@@ -83,13 +83,18 @@ Shard parse_shard(std::string_view text) {
     const char* size = std::getenv(size_name);
     if (rank == nullptr || size == nullptr) continue;
     const auto index = whole_number(rank), count = whole_number(size);
-    if (index && count && *index >= 0 && *index < *count) return {*index, *count};
+    if (index && count && *index >= 0 && *index < *count) return {*index, *count, rank_name};
   }
   return {};
 }
 
 std::vector<SweepPoint> sweep_points(const Sweep& sweep, const ReplayOptions& options) {
   std::vector<SweepPoint> points;
+  for (std::size_t i = 0; i < sweep.axes.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (sweep.axes[i].key == sweep.axes[j].key)
+        throw InputError({"--over", sweep.axes[i].key},
+                         "is given twice; write its values in one list, separated by commas");
   for (const std::vector<std::string>& settings : combinations(sweep.axes)) {
     SweepPoint point{settings, 0, {}};
     const Scenario scenario = load_scenario(sweep.scenario, all_settings(sweep, point));
@@ -105,13 +110,19 @@ std::vector<SweepPoint> sweep_points(const Sweep& sweep, const ReplayOptions& op
   return points;
 }
 
-void run_sweep(const Sweep& sweep, const ReplayOptions& options, Shard shard, int threads,
-               const PointText& print, const std::function<void()>& done) {
-  const std::vector<SweepPoint> points = sweep_points(sweep, options);
+std::vector<SweepPoint> points_to_run(const std::vector<SweepPoint>& points, const Shard& shard) {
+  std::vector<SweepPoint> todo;
+  for (auto i = static_cast<std::size_t>(shard.index); i < points.size();
+       i += static_cast<std::size_t>(shard.count))
+    if (!std::filesystem::exists(points[i].file)) todo.push_back(points[i]);
+  return todo;
+}
+
+void run_sweep(const Sweep& sweep, const ReplayOptions& options,
+               const std::vector<SweepPoint>& points, int threads, const PointText& print,
+               const std::function<void()>& done) {
   for_each_parallel(points.size(), threads, [&](std::size_t i) {
     const SweepPoint& point = points[i];
-    const bool ours = static_cast<int>(i % static_cast<std::size_t>(shard.count)) == shard.index;
-    if (!ours || std::filesystem::exists(point.file)) return done();
     try {
       const Scenario scenario = load_scenario(sweep.scenario, all_settings(sweep, point));
       const RunResult result = run_scenario(scenario, point.gpus, options);

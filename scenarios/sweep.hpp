@@ -28,6 +28,7 @@ struct SweepPoint {
 
 struct Shard {
   int index = 0, count = 1;
+  std::string source = {};  // the variable that it comes from; empty: the user said it, or all
 };
 // "I/N" with 0 <= I < N; "" takes rank and size from srun or mpirun where they are set.
 Shard parse_shard(std::string_view text);
@@ -43,10 +44,14 @@ struct Sweep {
 // what determines the point, so that a changed sweep does not take old results for new ones.
 std::vector<SweepPoint> sweep_points(const Sweep& sweep, const ReplayOptions& options);
 
-// Runs the points of this shard that have no file yet; `print` makes the file's text and `done` is
-// told after each point. A point that cannot run (bad combination) is written as such.
+// The points of this shard that have no file yet.
+std::vector<SweepPoint> points_to_run(const std::vector<SweepPoint>& points, const Shard& shard);
+
+// Runs them; `print` makes the file's text and `done` is told after each point. A point that cannot
+// run (bad combination) is written as such.
 using PointText = std::function<std::string(const SweepPoint&, const RunResult*, std::string_view)>;
-void run_sweep(const Sweep& sweep, const ReplayOptions& options, Shard shard, int threads,
-               const PointText& print, const std::function<void()>& done);
+void run_sweep(const Sweep& sweep, const ReplayOptions& options,
+               const std::vector<SweepPoint>& points, int threads, const PointText& print,
+               const std::function<void()>& done);
 
 }  // namespace amsp

@@ -143,6 +143,7 @@ void cut(std::vector<T>& list, int top) {
 Explanation explain(const ReplayInput& input, const ReplayOptions& asked, int top) {
   ReplayOptions options = asked;
   options.fold_repeats = false;  // the path must not run into a gap
+  options.implied_links = true;
   Explanation explanation;
   explanation.result = replay(input, options);
   const ReplayResult& result = explanation.result;

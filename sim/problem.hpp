@@ -31,6 +31,7 @@ struct CollectiveCost {
   Bytes flow;            // unit flow W of the fluid phase; zero: no fluid phase
   double stretch = 1;    // 1/e: wire bytes per payload byte (docs/model/70-engines.md)
   int loads = -1;        // row of Problem::loads
+  int pattern = -1;      // of the job's traffic
   double sm_share = 0;   // share of each member GPU's SMs during the fluid phase
   bool instant = false;  // one rank or no bytes: takes no time
   const Op* op = nullptr;
@@ -76,7 +77,8 @@ struct Problem {
   std::vector<FoldedLink> links;
   std::vector<CollectiveCost> costs;
   std::vector<std::vector<ClassLoad>> loads;
-  PredictionRange range = PredictionRange::measured;
+  PredictionRange compute_range = PredictionRange::measured;  // the weakest of each
+  PredictionRange collective_range = PredictionRange::measured;
   // Half widths of the estimates' 90 % intervals, as shares of the estimates, weighted by time over
   // a step of the main job; computation as a whole, collectives by kind.
   double compute_uncertainty = 0;

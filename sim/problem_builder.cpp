@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/error.hpp"
+#include "base/units_text.hpp"
 
 namespace amsp {
 namespace {
@@ -20,7 +21,7 @@ class Builder {
   Problem build() {
     for (std::size_t j = 0; j < all_.jobs.size(); ++j) {
       problem_.jobs.push_back(make_job(j));
-      problem_.range = std::max(problem_.range, all_.traffic[j].range);
+      if (j == 0) problem_.collective_range = all_.traffic[j].range;
     }
     add_links();
     problem_.ranks.resize(static_cast<std::size_t>(partition_.rank_classes));
@@ -56,11 +57,22 @@ class Builder {
         const KernelEstimate estimate = input_.compute.estimate(kernel);
         if (j == 0) kernels_.add(estimate.time, estimate.low, estimate.high, runs);
         time += estimate.time;
-        problem_.range = std::max(problem_.range, estimate.range);
+        if (j == 0) problem_.compute_range = std::max(problem_.compute_range, estimate.range);
       }
+      check_time(schedule.ops[o], time);
       job.kernel_time.push_back(input_.idealised.compute ? Seconds{} : time);
     }
     return job;
+  }
+
+  // Times that no clock could tell from none, or that outlast any job, are slips of a hand-written
+  // schedule; sums of them with real ones would mean nothing.
+  static void check_time(const Op& op, Seconds time) {
+    constexpr Seconds kLeast(1e-12);
+    constexpr Seconds kMost(1e9);
+    if (time == Seconds{} || (time >= kLeast && time <= kMost)) return;
+    throw InputError(fmt::format("op \"{}\" takes {}; accepted: 0, or {} to {}", op.name,
+                                 to_text(time), to_text(kLeast), to_text(kMost)));
   }
 
   void add_links() {
@@ -186,9 +198,11 @@ class Builder {
     result.instant = traffic.pattern < 0;
     if (result.instant) return result;
     const CollectiveEstimate& estimate = traffic.estimate;
+    check_time(op, estimate.time);
     const TrafficPattern& pattern =
         all_.traffic[j].patterns[static_cast<std::size_t>(traffic.pattern)];
     result.algorithm = pattern.algorithm;
+    result.pattern = traffic.pattern;
     const auto g = static_cast<std::size_t>(folded.representative);
     result.latency = input_.idealised.latency ? Seconds{} : estimate.latency;
     result.sm_share = estimate.sm_share;

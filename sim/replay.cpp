@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/replay.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/progress.hpp"
 #include "sim/analysis.hpp"
 #include "sim/engine.hpp"
 #include "sim/link_use.hpp"
@@ -69,6 +72,24 @@ double uncertainty(const Schedule& schedule, const Problem& problem, const Repla
   return std::sqrt(squares) / result.step_time.value();
 }
 
+// A job beside the main one that takes no time would repeat for ever.
+void refuse_timeless_jobs(const Problem& problem) {
+  for (std::size_t j = 1; j < problem.jobs.size(); ++j) {
+    const std::vector<Seconds>& times = problem.jobs[j].kernel_time;
+    bool takes_time =
+        std::any_of(times.begin(), times.end(), [](Seconds time) { return time > Seconds{}; });
+    for (const FoldedGroup& group : problem.groups)
+      for (const int cost : group.cost_of)
+        takes_time = takes_time || (group.job == static_cast<int>(j) && cost >= 0 &&
+                                    !problem.costs[static_cast<std::size_t>(cost)].instant);
+    if (!takes_time)
+      throw InputError(
+          fmt::format("the second job \"{}\" takes no time, so that it has no steps to "
+                      "repeat beside the first",
+                      problem.jobs[j].schedule->name));
+  }
+}
+
 ReplayResult run_fluid(const ReplayInput& input, const Problem& problem,
                        const ReplayOptions& options) {
   const std::unique_ptr<Engine> engine = make_fluid_engine(problem);
@@ -77,6 +98,7 @@ ReplayResult run_fluid(const ReplayInput& input, const Problem& problem,
   ReplayResult result;
   result.records = replayer.take_records();
   result.skipped = replayer.skipped();
+  result.others = replayer.others();
   result.events = engine->events();
   return result;
 }
@@ -91,10 +113,14 @@ ReplayResult replay(const ReplayInput& input, const ReplayOptions& asked) {
   if (!input.background.empty()) options.fold_repeats = false;
   if (options.engine == EngineKind::simgrid) options.folded = false;
 
+  progress_phase("routes");
   const Unfolded unfolded = unfold(input);
+  progress_phase("classes");
   const Partition partition =
       options.folded ? coarsest_partition(unfolded) : trivial_partition(unfolded);
   const Problem problem = build_problem(input, unfolded, partition);
+  refuse_timeless_jobs(problem);
+  progress_phase("replay");
   ReplayResult result = options.engine == EngineKind::fluid
                             ? run_fluid(input, problem, options)
                             : run_simgrid(input, unfolded, problem, options);
@@ -104,8 +130,10 @@ ReplayResult replay(const ReplayInput& input, const ReplayOptions& asked) {
   result.class_of_rank.assign(partition.rank_class.begin(),
                               partition.rank_class.begin() + input.schedule.world);
   result.links = link_use(problem, result);
+  if (options.implied_links) add_implied_links(unfolded, partition, problem, result);
   result.link_classes = partition.link_classes;
-  result.range = problem.range;
+  result.compute_range = problem.compute_range;
+  result.collective_range = problem.collective_range;
   result.relative_uncertainty = uncertainty(input.schedule, problem, result);
   result.repeats_folded = !result.skipped.empty();
   return result;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replays a schedule on a simulated cluster.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -20,10 +21,11 @@ enum class EngineKind { fluid, simgrid };
 
 struct ReplayOptions {
   EngineKind engine = EngineKind::fluid;
-  bool folded = true;        // fluid: one representative per class
-  bool messages = false;     // simgrid: every ring or tree step is a communication
-  bool fold_repeats = true;  // stop replaying a repeated block once it is periodic
-  int steps = 3;             // training steps; the last period is reported
+  bool folded = true;          // fluid: one representative per class
+  bool messages = false;       // simgrid: every ring or tree step is a communication
+  bool fold_repeats = true;    // stop replaying a repeated block once it is periodic
+  int steps = 3;               // training steps; the last period is reported
+  bool implied_links = false;  // report also links that cannot be the bottleneck
 };
 
 // What breaks the symmetry (scenario, command line). Ranks not named are healthy.
@@ -80,8 +82,16 @@ struct RankClass {
 struct LinkUse {
   LinkId link;  // representative
   int members = 1;
-  Bytes carried;    // in the reported period, by the representative
-  double busy = 0;  // average utilisation over the period (wire bytes over capacity)
+  Bytes carried;         // in the reported period, by the representative
+  Bytes others;          // of it, for other jobs
+  double busy = 0;       // average utilisation over the period (wire bytes over capacity)
+  bool implied = false;  // cannot be the bottleneck (docs/model/60-folding.md)
+};
+
+// A finished collective of another job, by its classes in the problem.
+struct OtherTransfer {
+  int group = 0, cost = 0;
+  Seconds start, end;
 };
 
 struct ReplayResult {
@@ -93,13 +103,18 @@ struct ReplayResult {
   std::vector<int> class_of_rank;  // by rank: position in rank_classes
   std::vector<LinkUse> links;      // those that carry anything
   int link_classes = 0;
+  std::vector<OtherTransfer> others;
   std::int64_t events = 0;  // engine iterations (a measure of cost)
   bool repeats_folded = false;
-  PredictionRange range = PredictionRange::measured;  // the weakest of any estimate used
+  // The weakest of any estimate used for kernels, and for collectives.
+  PredictionRange compute_range = PredictionRange::measured;
+  PredictionRange collective_range = PredictionRange::measured;
+  [[nodiscard]] PredictionRange range() const { return std::max(compute_range, collective_range); }
   double relative_uncertainty = 0;  // half width of the 90 % interval of step_time
 };
 
-// Another job on the same fabric; it repeats its step until the main job has ended.
+// Another job on the same fabric; it repeats its step until the main job has ended. No stream of it
+// runs more than one step ahead of its slowest.
 struct BackgroundJob {
   const Schedule& schedule;
   std::vector<GpuId> gpu_of_rank;

@@ -17,7 +17,8 @@ Replayer::Replayer(const Problem& problem, const Perturbations& perturbations, E
       engine_(engine),
       options_(options),
       groups_(problem.groups.size()),
-      queued_(problem.ranks.size()) {
+      queued_(problem.ranks.size()),
+      other_jobs_(problem.jobs.size()) {
   for (std::size_t r = 0; r < problem.ranks.size(); ++r) {
     const FoldedRank& rank = problem.ranks[r];
     const ProblemJob& job = problem.jobs[static_cast<std::size_t>(rank.job)];
@@ -27,6 +28,8 @@ Replayer::Replayer(const Problem& problem, const Perturbations& perturbations, E
       const auto first = job.program.first_from(rank.lanes[s], Instance{});
       if (first) state.at = *first;
       if (!first || (rank.job == 0 && first->step >= options.steps)) state.wait = Wait::ended;
+      if (state.wait != Wait::ended && rank.job != 0)
+        ++other_jobs_[static_cast<std::size_t>(rank.job)].left;
       if (state.wait != Wait::ended && rank.job == 0) {
         ++main_lanes_left_;
         if (anchor_lane_ < 0 && job.schedule->streams[s].compute)
@@ -185,12 +188,17 @@ void Replayer::finish_lane(LaneState& state) {
     state.wait = Wait::ended;
     --main_lanes_left_;
   } else {
+    const int before = state.at.step;
     state.at = *next;
+    if (rank.job != 0 && state.at.step != before) next_step(state, rank.job, before);
   }
-  if (!queued_[static_cast<std::size_t>(state.rank)]) {
-    queued_[static_cast<std::size_t>(state.rank)] = 1;
-    to_visit_.push_back(state.rank);
-  }
+  queue(state.rank);
+}
+
+void Replayer::queue(int rank) {
+  if (queued_[static_cast<std::size_t>(rank)]) return;
+  queued_[static_cast<std::size_t>(rank)] = 1;
+  to_visit_.push_back(rank);
 }
 
 void Replayer::finish_group(int id) {
@@ -198,6 +206,7 @@ void Replayer::finish_group(int id) {
   const FoldedGroup& group = problem_.groups[static_cast<std::size_t>(id)];
   const ProblemJob& job = problem_.jobs[static_cast<std::size_t>(group.job)];
   const int stream = job.schedule->op(job.program.op_at(state.next)).stream.index;
+  note_other(id);
   for (const RankClassId rank : group.ranks) finish_lane(lane(rank.index, stream));
   state.running = false;
   state.next = *job.program.next(group.lane, state.next);
@@ -214,7 +223,12 @@ void Replayer::drain() {
 }
 
 void Replayer::on_finished(std::span<const TaskId> tasks) {
-  if (main_lanes_left_ == 0) return;  // what still runs belongs to background jobs
+  if (main_lanes_left_ == 0) {  // what still runs belongs to other jobs
+    for (const TaskId task : tasks)
+      if (task.position() >= lanes_.size())
+        note_other(static_cast<int>(task.position() - lanes_.size()));
+    return;
+  }
   for (const TaskId task : tasks) {
     if (task.position() < lanes_.size())
       finish_lane(lanes_[task.position()]);

@@ -22,9 +22,10 @@ class Replayer {
   void run();
   [[nodiscard]] std::vector<OpRecord> take_records() { return std::move(records_); }
   [[nodiscard]] const std::vector<SkippedRepetitions>& skipped() const { return skipped_; }
+  [[nodiscard]] const std::vector<OtherTransfer>& others() const { return others_; }
 
  private:
-  enum class Wait { dependencies, members, running, ended };
+  enum class Wait { dependencies, members, running, ended, job };  // job: one step ahead of it
   struct LaneState {
     int rank = 0;  // class
     int stream = 0;
@@ -44,6 +45,11 @@ class Replayer {
     std::vector<Arrival> arrivals;
   };
 
+  struct OtherJob {
+    int step = 0;          // of its slowest stream
+    std::size_t left = 0;  // streams that still are there
+  };
+
   [[nodiscard]] Seconds now() const { return engine_.now() + shift_; }
   [[nodiscard]] LaneState& lane(int rank, int stream);
   [[nodiscard]] const ProblemJob& job_of(const LaneState& lane) const;
@@ -55,6 +61,9 @@ class Replayer {
   void arrive(LaneState& lane, const Op& op);
   void try_group(int group);
   void finish_lane(LaneState& lane);
+  void next_step(LaneState& lane, int job, int before);
+  void queue(int rank);
+  void note_other(int group);
   void finish_group(int group);
   void on_finished(std::span<const TaskId> tasks);
   void drain();
@@ -72,6 +81,8 @@ class Replayer {
   std::vector<GroupState> groups_;
   std::vector<int> to_visit_;
   std::vector<char> queued_;
+  std::vector<OtherJob> other_jobs_;  // by job; the main job's is not used
+  std::vector<OtherTransfer> others_;
   std::size_t main_lanes_left_ = 0;
   std::vector<OpRecord> records_;
   std::vector<SkippedRepetitions> skipped_;

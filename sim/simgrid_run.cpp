@@ -88,6 +88,7 @@ class PipeReader {
     result.events = engine->events();
     pipe.write(&outcome, sizeof outcome);
     pipe.list(result.records);
+    pipe.list(replayer.others());
     pipe.write(&result.events, sizeof result.events);
     _exit(0);  // SimGrid's own end of process is skipped: it belongs to the parent's state
   } catch (const InputError& error) {
@@ -108,7 +109,8 @@ ReplayResult receive(const PipeReader& pipe) {
   if (!pipe.read(&outcome, sizeof outcome))
     throw std::runtime_error("the SimGrid process ended without a result");
   if (outcome == Outcome::done) {
-    if (!pipe.list(result.records) || !pipe.read(&result.events, sizeof result.events))
+    if (!pipe.list(result.records) || !pipe.list(result.others) ||
+        !pipe.read(&result.events, sizeof result.events))
       throw std::runtime_error("the SimGrid process ended within its result");
     return result;
   }

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "base/file.hpp"
+#include "base/output_path.hpp"
 #include "topologies/cluster_names.hpp"
 #include "topologies/network.hpp"
 
@@ -306,7 +307,10 @@ ClusterSpec parse_cluster(const JsonValue& json) {
 }
 
 ClusterSpec load_cluster(std::string_view name_or_path) {
-  return parse_cluster(JsonValue::parse_file(resolve_data("cluster", "topologies", name_or_path)));
+  const auto file = resolve_data("cluster", "topologies", name_or_path);
+  ClusterSpec cluster = parse_cluster(JsonValue::parse_file(file));
+  cluster.calibration = beside(file, cluster.calibration);
+  return cluster;
 }
 
 ClusterSpec resized(ClusterSpec cluster, int gpus) {

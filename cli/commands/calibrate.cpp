@@ -29,8 +29,8 @@ class CalibrateCommand : public Command {
   }
   void declare(Options& options) override {
     options.positionals("LOG", "measurement logs", logs_);
-    options.option("-o,--output", "FILE", "write the calibration here (default: report only)",
-                   output_);
+    options.output_file("-o,--output", "FILE", "write the calibration here (default: report only)",
+                        output_);
     options.option("--cluster", "CLUSTER", "cluster of the logs: name or path (default: as logged)",
                    cluster_);
     options.flag("--cross-validate", "predict what was left out: sizes, scales, larger scales",

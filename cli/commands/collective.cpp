@@ -44,7 +44,7 @@ class CollectiveCommand : public Command {
     options.option("--cluster", "CLUSTER", "name or path", cluster_);
     options.option("--calibration", "FILE", "name or path", calibration_);
     options.choice("--format", "FORMAT", "table or json", format_, {"table", "json"});
-    options.option("-o,--output", "FILE", "with LOG: the SVG figure", output_);
+    options.output_file("-o,--output", "FILE", "with LOG: the SVG figure", output_);
   }
   int run() override {
     const ClusterSpec cluster = cluster_of();

@@ -51,8 +51,8 @@ class ExecCommand : public Command {
                    timeout_);
     options.option("--testbed", "NAME", "run the ranks inside this testbed (exec/testbed up)",
                    testbed_);
-    options.option("-o,--output", "FILE", "write the trace as JSON (docs/formats/trace.md)",
-                   output_);
+    options.output_file("-o,--output", "FILE", "write the trace as JSON (docs/formats/trace.md)",
+                        output_);
   }
 
   int run() override {

@@ -32,7 +32,7 @@ class ExplainCommand : public Command {
     options.integer("--top", "N", "rows of each table", top_, 1, 1000);
     options.choice("--format", "FORMAT", "table or json", format_, {"table", "json"});
     replay_.declare(options);
-    perturbations_.declare(options);
+    perturbations_.declare(options, false);
   }
   int run() override {
     Scenario scenario = load_scenario(scenario_, settings_);

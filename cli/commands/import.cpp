@@ -30,8 +30,8 @@ class ImportCommand : public Command {
   }
   void declare(Options& options) override {
     options.positionals("FILE", "topology files of one machine", files_);
-    options.option("-o,--output", "CLUSTER.json", "where the cluster goes (default: stdout)",
-                   output_);
+    options.output_file("-o,--output", "CLUSTER.json", "where the cluster goes (default: stdout)",
+                        output_);
     options.integer("--nodes", "N", "number of such machines", nodes_, 1, 1 << 20);
     options.option("--gpu", "NAME", "GPU type, where the files do not name it", gpu_);
     options.option("--nic-rate", "RATE", "rate of NICs, where the files do not state it",

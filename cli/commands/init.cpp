@@ -64,7 +64,7 @@ class InitCommand : public Command {
     options.integer("--gpus", "N", "GPUs of the job (default: all of the cluster's)", gpus_, 1,
                     1 << 20);
     options.option("--strategy", "STRATEGY", "preset", strategy_);
-    options.option("-o,--output", "FILE", "where it goes (default: standard output)", output_);
+    options.output_file("-o,--output", "FILE", "where it goes (default: standard output)", output_);
   }
 
   int run() override {

@@ -54,7 +54,7 @@ class PlanCommand : public Command {
                    0, 1e6);
     options.integer("-j,--jobs", "N", "threads", jobs_, 1, 1024);
     options.choice("--format", "FORMAT", "table, json or csv", format_, {"table", "json", "csv"});
-    options.option("-o,--output", "FILE", "write the plan as JSON, too", output_);
+    options.output_file("-o,--output", "FILE", "write the plan as JSON, too", output_);
     html_.declare(options);
     replay_.declare(options);
   }

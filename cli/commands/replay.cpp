@@ -8,9 +8,27 @@
 #include "cli/replay_options.hpp"
 #include "report/replay_report.hpp"
 #include "scenarios/run.hpp"
+#include "sim/repetitions.hpp"
 
 namespace amsp {
 namespace {
+
+// The ranks of the second job follow those of the first in the placement.
+ReplayResult replay_beside(const Schedule& schedule, const std::optional<Schedule>& other,
+                           const Machine& machine, const PerturbedNetwork& perturbed,
+                           const ReplayOptions& options) {
+  ReplayInput input{schedule,          perturbed.network(),   machine.collectives(),
+                    machine.compute(), perturbed.gpu_of_rank, perturbed.perturbations};
+  if (other) {
+    const int ranks = schedule.world + other->world;
+    if (input.gpu_of_rank.empty())
+      input.gpu_of_rank = make_placement("packed", ranks, machine.cluster(), 0);
+    const auto border = input.gpu_of_rank.begin() + schedule.world;
+    input.background.push_back({*other, {border, input.gpu_of_rank.end()}});
+    input.gpu_of_rank.erase(border, input.gpu_of_rank.end());
+  }
+  return replay(input, options);
+}
 
 class ReplayCommand : public Command {
  public:
@@ -22,7 +40,8 @@ class ReplayCommand : public Command {
     options.option("--calibration", "F", "calibration: name or path (default: the cluster's own)",
                    calibration_);
     options.choice("--format", "FORMAT", "table, json or csv", format_, {"table", "json", "csv"});
-    options.option("-o,--output", "DIR", "also write replay.json and trace.json", directory_);
+    options.output_folder("-o,--output", "DIR", "also write replay.json and trace.json",
+                          directory_);
     options.option("--beside", "SCHEDULE",
                    "a second job on the same fabric, repeated as long as the first runs", beside_);
     replay_.declare(options);
@@ -38,18 +57,17 @@ class ReplayCommand : public Command {
     const Machine machine(cluster, calibration_ ? *calibration_ : cluster.calibration, ranks);
     PerturbationSpec spec;
     perturbations_.add_to(spec);
+    ReplayOptions options = replay_.options();
+    options.implied_links = true;
+    const RepeatedReplay repeated =
+        replay_repeatedly(schedule, spec.useful_repetitions(), [&](int repetition) {
+          const PerturbedNetwork perturbed =
+              apply(spec.with_seed_of(repetition), machine.network(), ranks);
+          return replay_beside(schedule, other, machine, perturbed, options);
+        });
     const PerturbedNetwork perturbed = apply(spec, machine.network(), ranks);
-    ReplayInput input{schedule,          perturbed.network(),   machine.collectives(),
-                      machine.compute(), perturbed.gpu_of_rank, perturbed.perturbations};
-    if (other) {  // the ranks of the second job follow those of the first in the placement
-      if (input.gpu_of_rank.empty())
-        input.gpu_of_rank = make_placement("packed", ranks, machine.cluster(), spec.seed);
-      const auto border = input.gpu_of_rank.begin() + schedule.world;
-      input.background.push_back({*other, {border, input.gpu_of_rank.end()}});
-      input.gpu_of_rank.erase(border, input.gpu_of_rank.end());
-    }
-    const ReplayResult result = replay(input, replay_.options());
-    const ReplayReport report{schedule, perturbed.network(), result};
+    const ReplayReport report{schedule, perturbed.network(),     repeated.first,
+                              repeated, cluster.node.gpu.memory, notes_on(spec)};
     const std::string text = format_ == "json"  ? replay_json(report)
                              : format_ == "csv" ? replay_csv(report)
                                                 : replay_table(report);

@@ -20,7 +20,7 @@ class ReportCommand : public Command {
   void declare(Options& options) override {
     options.positionals("DIR", "what simulate, sweep, plan, reproduce or validate wrote with -o",
                         folders_);
-    options.option("-o,--output", "FILE", "the page", output_);
+    options.output_file("-o,--output", "FILE", "the page", output_);
     options.option("--title", "TEXT", "its title", title_);
   }
   int run() override {

@@ -26,9 +26,9 @@ class ReproduceCommand : public Command {
   void declare(Options& options) override {
     options.flag("--check", "exit 1 when an error leaves its stated band", check_);
     options.choice("--format", "FORMAT", "table, json or csv", format_, {"table", "json", "csv"});
-    options.option("-o,--output", "DIR",
-                   "also write reproduction.json, reproduction.csv and a figure per model",
-                   directory_);
+    options.output_folder("-o,--output", "DIR",
+                          "also write reproduction.json, reproduction.csv and a figure per model",
+                          directory_);
     options.integer("-j,--jobs", "N", "threads", jobs_, 1, 1024);
     html_.declare(options);
     replay_.declare(options);

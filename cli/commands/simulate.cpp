@@ -32,8 +32,9 @@ class SimulateCommand : public Command {
     options.repeated("--set", "KEY=VALUE", "replace a value of the scenario", settings_);
     options.choice("--format", "FORMAT", "table, json (one object a line) or csv", format_,
                    {"table", "json", "csv"});
-    options.option("-o,--output", "DIR",
-                   "also write results.json, results.csv, trace.json and curve.svg", directory_);
+    options.output_folder("-o,--output", "DIR",
+                          "also write results.json, results.csv, trace.json and curve.svg",
+                          directory_);
     html_.declare(options);
     replay_.declare(options);
     perturbations_.declare(options);
@@ -46,7 +47,7 @@ class SimulateCommand : public Command {
     if (gpus_) sizes = {static_cast<int>(*gpus_)};
     std::vector<ReportedRun> runs;
     std::string trace;
-    Progress progress("simulate", static_cast<std::int64_t>(sizes.size()));
+    Progress progress("simulate", static_cast<std::int64_t>(sizes.size()), true);
     for (const int gpus : sizes) {
       runs.push_back(
           {run_scenario(scenario, gpus, options), compare_with_reference(scenario, gpus)});

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // amsp sweep: a scenario at every combination of some values; interruptible, resumable, splittable.
+#include <fmt/format.h>
+
 #include <cstdio>
 
 #include "base/file.hpp"
 #include "base/progress.hpp"
+#include "base/terminal.hpp"
 #include "cli/command.hpp"
 #include "cli/html_flag.hpp"
 #include "cli/replay_options.hpp"
@@ -23,13 +26,14 @@ class SweepCommand : public Command {
     return "Each point is a file in DIR/points, so an interrupted sweep goes on where it stopped.\n"
            "With --shard I/N (or under srun or mpirun, by rank) a machine runs its part; whoever\n"
            "finds all points done writes DIR/results.json and DIR/results.csv, always the same "
-           "bytes.";
+           "bytes.\n"
+           "Exit status: 0 ok (or other parts are missing), 1 some points cannot run, 2 none can.";
   }
   void declare(Options& options) override {
     options.positional("SCENARIO", "name or path of a scenario", sweep_.scenario);
     options.repeated("--over", "KEY=V1,V2,...", "an axis, e.g. --over strategy=zero1,zero3", axes_);
     options.repeated("--set", "KEY=VALUE", "replace a value of the scenario", sweep_.settings);
-    options.option("-o,--output", "DIR", "folder of the sweep", directory_);
+    options.output_folder("-o,--output", "DIR", "folder of the sweep", directory_);
     options.integer("-j,--jobs", "N", "threads", jobs_, 1, 1024);
     options.option("--shard", "I/N", "only every N-th point, from the I-th", shard_);
     html_.declare(options);
@@ -41,9 +45,13 @@ class SweepCommand : public Command {
     for (const std::string& axis : axes_) sweep_.axes.push_back(parse_sweep_axis(axis));
     const ReplayOptions options = replay_.options();
     const auto points = sweep_points(sweep_, options);
+    const Shard shard = parse_shard(shard_);
+    if (!shard.source.empty())
+      note(fmt::format("sweep: part {}/{} by {}", shard.index, shard.count, shard.source));
     {
-      Progress progress("sweep", static_cast<std::int64_t>(points.size()));
-      run_sweep(sweep_, options, parse_shard(shard_), static_cast<int>(jobs_), sweep_point_json,
+      const auto todo = points_to_run(points, shard);
+      Progress progress("sweep", static_cast<std::int64_t>(todo.size()));
+      run_sweep(sweep_, options, todo, static_cast<int>(jobs_), sweep_point_json,
                 [&progress] { progress.advance(); });
     }
     const auto merged = merge_sweep(points);
@@ -55,7 +63,10 @@ class SweepCommand : public Command {
     write_file(sweep_.folder / "results.csv", merged->csv);
     std::fputs(merged->table.c_str(), stdout);
     html_.write("Sweep of " + sweep_.scenario, {{"", "results.json", merged->json}});
-    return 0;
+    if (merged->refused == 0) return 0;
+    fmt::print(stderr, "amsp: {} of {} points cannot run (column refused)\n", merged->refused,
+               merged->points);
+    return merged->refused == merged->points ? 2 : 1;
   }
 
  private:

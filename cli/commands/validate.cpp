@@ -37,7 +37,7 @@ class ValidateCommand : public Command {
                    "largest accepted error of a step time and of the median collective, e.g. 25%",
                    require_);
     options.choice("--format", "FORMAT", "table or json", format_, {"table", "json"});
-    options.option("-o,--output", "FILE", "also write the JSON here", output_);
+    options.output_file("-o,--output", "FILE", "also write the JSON here", output_);
     options.option("--timeline", "FILE", "write both traces of each schedule as Chrome trace JSON",
                    timeline_);
     html_.declare(options);

@@ -1,9 +1,5 @@
 // Runs the program as a user does: exit statuses, what goes where, same bytes twice.
-#include <sys/wait.h>
-
-#include <array>
 #include <catch2/catch.hpp>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -11,45 +7,18 @@
 
 #include "base/file.hpp"
 #include "base/json_value.hpp"
+#include "program.hpp"
 
 using namespace amsp;
 using Catch::Contains;
+using program::amsp_run;
+using program::Folder;
+using program::Outcome;
 namespace fs = std::filesystem;
 
 namespace {
 
-struct Outcome {
-  int status;
-  std::string out, err;
-};
-
-Outcome amsp_run(const std::string& arguments) {
-  const fs::path errors = fs::temp_directory_path() / ("amsp-e2e-" + std::to_string(::getpid()));
-  const std::string command = std::string(AMSP_PROGRAM) + " " + arguments + " 2>" + errors.string();
-  std::FILE* pipe = ::popen(command.c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  Outcome outcome{0, "", ""};
-  std::array<char, 4096> buffer{};
-  while (const auto read = std::fread(buffer.data(), 1, buffer.size(), pipe))
-    outcome.out.append(buffer.data(), read);
-  outcome.status = WEXITSTATUS(::pclose(pipe));
-  outcome.err = read_file(errors);
-  fs::remove(errors);
-  return outcome;
-}
-
-// A folder that is removed at the end.
-struct Folder {
-  fs::path path = fs::temp_directory_path() / ("amsp-e2e-dir-" + std::to_string(::getpid()));
-  Folder() {
-    fs::remove_all(path);
-    fs::create_directories(path);
-  }
-  ~Folder() { fs::remove_all(path); }
-};
-
-const std::string kSmall =
-    "paper-7b-amsp --gpus 16 --set training.global_batch=16 --set training.sequence_length=1024 ";
+const std::string& kSmall = program::small_step;
 
 }  // namespace
 

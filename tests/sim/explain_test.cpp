@@ -2,8 +2,12 @@
 // Analyses of the step that pencil_test.cpp works out by hand.
 #include "sim/explain.hpp"
 
-#include <catch2/catch.hpp>
+#include <rapidcheck/catch.h>
 
+#include <catch2/catch.hpp>
+#include <stdexcept>
+
+#include "random_case.hpp"
 #include "sim/analysis.hpp"
 #include "sim/repetitions.hpp"
 #include "toy.hpp"
@@ -66,6 +70,57 @@ TEST_CASE("The critical path has no gap across repetitions and blocks") {
   CHECK(explanation.path.size() == 12);
   REQUIRE(explanation.shares.size() == 1);
   CHECK(explanation.shares[0].time.value() == Approx(18e-3).epsilon(1e-9));
+}
+
+TEST_CASE("What-if figures are those of a run with that resource infinitely fast") {
+  rc::prop("compute, latency and links, whatever is perturbed", [] {
+    const auto seed = *rc::gen::inRange<std::uint64_t>(0, 1000000000);
+    const toy::Case one(seed, {.placed = true, .jitter = true});
+    const ReplayOptions options{EngineKind::fluid, true, false, true, 3};
+    const Explanation explanation = explain(one.input(), options);
+    const auto saved = [&](const std::string& resource) {
+      for (const Saving& saving : explanation.savings)
+        if (saving.resource == resource) return saving;
+      throw std::logic_error(resource);
+    };
+    const auto check = [&](const std::string& resource, const ReplayInput& input) {
+      const Seconds time = replay(input, options).step_time;
+      const Seconds step = explanation.result.step_time;
+      RC_ASSERT(std::abs((saved(resource).step_time - time).value()) <= 1e-8 * step.value());
+      RC_ASSERT(saved(resource).saved == step - saved(resource).step_time);
+    };
+    Schedule timeless = one.schedule;
+    for (Op& op : timeless.ops)
+      for (Kernel& kernel : op.kernels) kernel.duration = Seconds{};
+    check("compute", {timeless, one.network, one.collectives, one.compute, one.gpu_of_rank,
+                      one.perturbations});
+    const toy::RingModel prompt = one.collectives.without_latency();
+    check("latency of collectives",
+          {one.schedule, one.network, prompt, one.compute, one.gpu_of_rank, one.perturbations});
+    ReplayInput fast = one.input();
+    for (std::size_t l = 0; l < one.network.links().size(); ++l)
+      if (one.network.links()[l].kind == LinkKind::nic)
+        fast.perturbations.links.push_back({LinkId(l), 1e9});
+    check("NICs", fast);
+  });
+}
+
+TEST_CASE("The critical path covers the step, also of a perturbed job") {
+  rc::prop("each stretch ends where the next begins; shares sum to the step", [] {
+    const auto seed = *rc::gen::inRange<std::uint64_t>(0, 1000000000);
+    const toy::Case one(seed, {.placed = true, .jitter = true});
+    const Explanation explanation = explain(one.input(), {EngineKind::fluid, true, false, true, 3});
+    const ReplayResult& result = explanation.result;
+    Seconds sum;
+    for (const PathShare& share : explanation.shares) sum += share.time;
+    RC_ASSERT(std::abs((sum - result.step_time).value()) <= 1e-9 * result.step_time.value());
+    for (std::size_t i = 0; i + 1 < explanation.path.size(); ++i)
+      RC_ASSERT(explanation.path[i].end <= explanation.path[i + 1].begin + result.step_time * 1e-9);
+    for (const Waiting& wait : explanation.waits) {
+      RC_ASSERT(wait.waits != wait.for_rank);
+      RC_ASSERT(wait.time > Seconds{});
+    }
+  });
 }
 
 TEST_CASE("Who waits for whom") {
@@ -131,12 +186,26 @@ TEST_CASE("Repetitions with jitter have a mean and a confidence interval") {
   const Fixture fixture;
   ReplayInput input = fixture.input();
   input.perturbations.kernel_jitter = 0.05;
-  const RepeatedReplay repeated = replay_repeatedly(input, {}, 20);
+  const RepeatedReplay repeated = replay_repeatedly(fixture.schedule, 20, [&](int i) {
+    input.perturbations.seed = 1 + static_cast<std::uint64_t>(i);
+    return replay(input, {});
+  });
   CHECK(repeated.step_times.size() == 20);
-  CHECK(repeated.deviation > Seconds{});
+  CHECK(repeated.step_time.deviation > Seconds{});
   // Jitter has mean 1, but a step waits for the slower of two ranks.
-  CHECK(repeated.mean.value() == Approx(8.610e-3).epsilon(0.05));
-  CHECK(repeated.half_width < repeated.mean * 0.03);
-  CHECK(student_quantile(9) == Approx(2.262).epsilon(1e-3));  // any table of Student's t
-  CHECK_THROWS_WITH(replay_repeatedly(input, {}, 1), Catch::Contains("at least two"));
+  CHECK(repeated.step_time.mean.value() == Approx(8.610e-3).epsilon(0.05));
+  CHECK(repeated.step_time.half_width < repeated.step_time.mean * 0.03);
+  CHECK(student_quantile(9) == Approx(1.833).epsilon(1e-3));  // any table of Student's t
+  // Exposed communication is the mean of the same repetitions, and its parts sum to it.
+  Seconds sum;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    input.perturbations.seed = seed;
+    sum += exposed_communication(fixture.schedule, replay(input, {})).total;
+  }
+  const ExposedCommunication exposed = repeated.mean_exposed();
+  CHECK(exposed.total.value() == Approx(sum.value() / 20).epsilon(1e-12));
+  Seconds parts;
+  for (const auto& [kind, time] : exposed.by_collective) parts += time;
+  CHECK(parts.value() == Approx(exposed.total.value()).epsilon(1e-12));
+  CHECK(repeated.exposed.at("total").half_width > Seconds{});
 }

@@ -25,7 +25,7 @@ TEST_CASE("Perturbations are read by name") {
 TEST_CASE("A failed NIC is taken out of the network") {
   const Network network = toy::network(toy::cluster(4, 4, 2));
   PerturbationSpec spec;
-  spec.degraded.push_back(parse_degraded("node1/nic0=0", "--degrade"));
+  spec.failed.emplace_back("node1/nic0");
   const PerturbedNetwork perturbed = apply(spec, network, 16);
   CHECK(perturbed.perturbations.links.empty());
   REQUIRE(perturbed.without_failed);
@@ -42,7 +42,17 @@ TEST_CASE("Wrong perturbations are refused with what would be right") {
                     Catch::Contains("node1/nic7") && Catch::Contains("did you mean"));
   CHECK_THROWS_WITH(parse_slow_gpu("5", "--slow-gpu"), Catch::Contains("5=0.8"));
   CHECK_THROWS_WITH(parse_slow_gpu("x=0.8", "--slow-gpu"), Catch::Contains("\"x\""));
-  CHECK_THROWS_WITH(parse_slow_gpu("5=0", "--slow-gpu"), Catch::Contains("above 0"));
+  for (const char* text : {"5=0", "5=2", "5=inf", "5=nan", "5=-1", "5=1e-300"})
+    CHECK_THROWS_WITH(parse_slow_gpu(text, "--slow-gpu"), Catch::Contains("0.000001 and 1"));
+  for (const char* text : {"node1/nic0=0", "node1/nic0=2", "node1/nic0=inf", "node1/nic0=nan"})
+    CHECK_THROWS_WITH(parse_degraded(text, "--degrade"),
+                      Catch::Contains("0.000001 and 1") && Catch::Contains("--fail"));
+  CHECK(parse_degraded("node1/nic0=1", "--degrade").factor == 1);
+  for (const char* text : {R"({"degraded": [{"name": "node1/nic0", "factor": 0}]})",
+                           R"({"degraded": [{"name": "node1/nic0", "factor": 2}]})",
+                           R"({"slow_gpus": [{"gpu": 1, "speed": 1.5}]})"})
+    CHECK_THROWS_WITH(parse_perturbations(JsonValue::parse_text(text, "test")),
+                      Catch::Contains("must be between"));
   CHECK_THROWS_AS(parse_perturbations(JsonValue::parse_text(R"({"slow_gpu": []})", "test")),
                   InputError);
 }

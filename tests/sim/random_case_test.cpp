@@ -64,10 +64,8 @@ void add_op(Builder& build, Dice& dice, const CaseOptions& options, int number) 
   build.collective(name, stream, communicator, random_kind(dice), bytes, after, dice.roll(members));
 }
 
-Schedule random_schedule(Dice& dice, const ClusterSpec& spec, const CaseOptions& options) {
-  const int g = spec.node.gpus;
-  const int n = spec.nodes;
-  Builder build(spec.gpus());
+Schedule random_schedule(Dice& dice, int g, int n, const CaseOptions& options) {
+  Builder build(g * n);
   build.stream("compute", true);
   if (!options.chain) {
     build.stream("comm", false);
@@ -87,14 +85,46 @@ Schedule random_schedule(Dice& dice, const ClusterSpec& spec, const CaseOptions&
   return build.schedule;
 }
 
-Perturbations random_perturbations(Dice& dice, const ClusterSpec& spec, const Network& network) {
+Perturbations random_perturbations(Dice& dice, const ClusterSpec& spec, const Network& network,
+                                   const CaseOptions& options) {
   Perturbations perturbations;
   if (dice.chance(40)) perturbations.slow_gpus.push_back({GpuId(dice.roll(spec.gpus())), 0.8});
   if (dice.chance(50)) {
     const int links = static_cast<int>(network.links().size());
     perturbations.links.push_back({LinkId(dice.roll(links)), dice.pick({0.9, 0.5, 0.1})});
   }
+  if (options.jitter) {
+    perturbations.kernel_jitter = dice.pick({0.0, 0.02, 0.2});
+    perturbations.link_jitter = dice.pick({0.0, 0.1, 0.3});
+    perturbations.seed = static_cast<std::uint64_t>(dice.roll(1000));
+  }
   return perturbations;
+}
+
+// Takes out up to two NICs or fabric links, if the rest still connects all GPUs.
+void fail_links(Dice& dice, Network& network) {
+  for (int i = dice.roll(3); i > 0; --i) {
+    const LinkId link(dice.roll(static_cast<int>(network.links().size())));
+    const LinkKind kind = network.links()[link.position()].kind;
+    if (kind != LinkKind::nic && kind != LinkKind::fabric) continue;
+    try {
+      network.scale_capacity(link, 0);
+    } catch (const InputError&) {  // it is the only way
+    }
+  }
+}
+
+// Every GPU once, in any order; packed and rail are two of them.
+std::vector<GpuId> random_order(Dice& dice, const ClusterSpec& spec) {
+  std::vector<GpuId> gpus;
+  const int how = dice.roll(3);
+  for (int i = 0; i < spec.gpus(); ++i)
+    gpus.emplace_back(how == 0 ? i : i % spec.nodes * spec.node.gpus + i / spec.nodes);
+  if (how == 2)
+    for (int i = spec.gpus(); i > 1; --i)
+      std::swap(gpus[static_cast<std::size_t>(i - 1)],
+                gpus[static_cast<std::size_t>(dice.roll(i))]);
+  return gpus;
 }
 
 template <class Make>
@@ -115,10 +145,23 @@ Case::Case(std::uint64_t seed, const CaseOptions& options)
                                   gigabytes_per_second(d.pick({4.0, 8.0, 10.0})) * options.scale,
                                   d.pick({0.0, 0.15, 0.4}));
                             })),
-      schedule(with_dice(seed, 2, [&](Dice& d) { return random_schedule(d, spec, options); })) {
+      schedule(with_dice(seed, 2, [&](Dice& d) {
+        return random_schedule(d, spec.node.gpus, spec.nodes, options);
+      })) {
   if (options.perturbed)
-    perturbations =
-        with_dice(seed, 3, [&](Dice& d) { return random_perturbations(d, spec, network); });
+    perturbations = with_dice(
+        seed, 3, [&](Dice& d) { return random_perturbations(d, spec, network, options); });
+  if (!options.placed) return;
+  Dice dice(seed * 8 + 4);
+  fail_links(dice, network);
+  const int g = spec.node.gpus;
+  const int nodes = 1 + dice.roll(spec.nodes);
+  schedule = random_schedule(dice, g, nodes, options);
+  const std::vector<GpuId> order = random_order(dice, spec);
+  gpu_of_rank.assign(order.begin(), order.begin() + g * nodes);
+  if (!options.second_job || nodes == spec.nodes) return;
+  other = random_schedule(dice, g, spec.nodes - nodes, options);
+  gpu_of_other.assign(order.begin() + g * nodes, order.end());
 }
 
 }  // namespace amsp::toy

@@ -25,6 +25,7 @@ class RingModel : public CollectiveModel {
   CollectiveEstimate estimate(CollectiveKind kind, Bytes bytes, Dtype dtype,
                               const GroupShape& shape) const override;
   AchievableRates achievable() const override { return {}; }
+  [[nodiscard]] RingModel without_latency() const { return RingModel({}, bus_, sm_share_); }
 
  private:
   Seconds latency_;

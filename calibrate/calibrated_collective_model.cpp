@@ -67,14 +67,19 @@ std::string foreign_note(const Calibration& calibration, const ClusterSpec& clus
 
 }  // namespace
 
+std::unique_ptr<CollectiveModel> calibrated_collective_model(CollectiveCalibration calibration,
+                                                             std::string note) {
+  return std::make_unique<CalibratedCollectiveModel>(std::move(calibration), std::move(note));
+}
+
 std::unique_ptr<CollectiveModel> load_collective_model(std::string_view name_or_path,
                                                        const ClusterSpec& cluster) {
   if (name_or_path.empty()) return default_collective_model(cluster);
   Calibration calibration =
       load_calibration(resolve_data("calibration", "calibrate/data", name_or_path));
   if (!calibration.collectives) return default_collective_model(cluster);
-  const std::string note = foreign_note(calibration, cluster);
-  return std::make_unique<CalibratedCollectiveModel>(std::move(*calibration.collectives), note);
+  std::string note = foreign_note(calibration, cluster);
+  return calibrated_collective_model(std::move(*calibration.collectives), std::move(note));
 }
 
 }  // namespace amsp

@@ -3,6 +3,7 @@
 // a smooth correction where measurements are near (docs/model/20-collectives.md).
 #pragma once
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -83,6 +84,10 @@ struct FitOptions {
 };
 CollectiveCalibration fit_collectives(std::vector<Observation> rows, const ClusterSpec& cluster,
                                       const FitOptions& options = {});
+
+// The fit as the simulator asks it; `note` goes with every estimate.
+std::unique_ptr<CollectiveModel> calibrated_collective_model(CollectiveCalibration calibration,
+                                                             std::string note = "");
 
 // Small sizes scatter by up to 30 % between runs: they weigh less.
 double size_weight(Bytes bytes);

@@ -119,9 +119,13 @@ Frame ControlLink::await(FrameKind kind, const std::string& key) {
   return frame;
 }
 
-void ControlLink::join(const Hello& hello) {
+bool ControlLink::join(const Hello& hello) {
   send(FrameKind::hello, to_text(hello));
-  await(FrameKind::start, "");
+  std::unique_lock lock(mutex_);
+  const auto start = std::pair(FrameKind::start, std::string());
+  const auto bye = std::pair(FrameKind::bye, std::string());
+  changed_.wait(lock, [&] { return inbox_.count(start) + inbox_.count(bye) > 0; });
+  return inbox_.erase(start) > 0;
 }
 
 void ControlLink::set(const std::string& key, const std::string& value) {

@@ -44,8 +44,8 @@ class ControlLink {
   ControlLink(const ControlLink&) = delete;
   ControlLink& operator=(const ControlLink&) = delete;
 
-  // Says hello and waits until all ranks are here.
-  void join(const Hello& hello);
+  // Says hello and waits until all ranks are here; false when there is no job (any more).
+  [[nodiscard]] bool join(const Hello& hello);
   void set(const std::string& key, const std::string& value);
   std::string get(const std::string& key);  // waits until it is set
   // What to add to this host's clock to get the coordinator's (the least of 16 round trips).

@@ -38,7 +38,7 @@ void Coordinator::adopt(Rank rank, Descriptor socket) {
   peers_[rank.position()].socket = std::move(socket);
 }
 
-void Coordinator::listen_on(int port) {
+int Coordinator::listen_on(int port) {
   listener_ = Descriptor(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int on = 1, off = 0;
   setsockopt(listener_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -52,6 +52,39 @@ void Coordinator::listen_on(int port) {
     throw InputError(fmt::format(
         "rank 0 cannot listen on port {}: {}; set MASTER_PORT to a free port on all ranks", port,
         std::strerror(errno)));
+  socklen_t length = sizeof address;
+  getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &length);
+  return ntohs(address.sin6_port);
+}
+
+void Coordinator::renew(std::map<std::string, std::string> store) {
+  peers_ = std::vector<Peer>(static_cast<std::size_t>(world_));
+  strangers_.clear();
+  store_ = std::move(store);
+  first_failure_.clear();
+  ended_ops_ = 0;
+  running_ = false;
+}
+
+// Ranks come again as soon as their last job has ended.
+void Coordinator::dismiss() {
+  const Seconds deadline = now() + kEchoWait;
+  for (int told = 0; told < world_ && now() < deadline;) {
+    pollfd poller{listener_.get(), POLLIN, 0};
+    if (poll(&poller, 1, kTickMs) <= 0) continue;
+    const Descriptor rank(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!rank.valid()) continue;
+    limit_blocking(rank.get());
+    const auto frame = read_frame(rank.get());
+    if (frame && frame->kind == FrameKind::hello && write_frame(rank.get(), {FrameKind::bye, ""}))
+      ++told;
+  }
+}
+
+std::vector<std::string> Coordinator::hosts() const {
+  std::vector<std::string> result;
+  for (const Peer& peer : peers_) result.push_back(peer.hello.host);
+  return result;
 }
 
 void Coordinator::explain_ends_with(std::function<std::string(Rank)> explain) {
@@ -60,6 +93,7 @@ void Coordinator::explain_ends_with(std::function<std::string(Rank)> explain) {
 
 std::vector<std::string> Coordinator::serve() {
   started_ = last_progress_ = now();
+  store_["boot"] = hello_of_this_host(Rank(0), world_, "").boot;
   for (Peer& peer : peers_) peer.last_heard = started_;
   while (!std::all_of(peers_.begin(), peers_.end(), [](const Peer& p) { return p.done; })) {
     std::vector<pollfd> pollers{{stop_, POLLIN, 0}, {listener_.get(), POLLIN, 0}};
@@ -130,9 +164,9 @@ void Coordinator::handle_hello(Rank rank, const std::string& text) {
       votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   for (std::size_t r = 0; r < peers_.size(); ++r)
     if (peers_[r].hello.digest != most->first)
-      give_up(fmt::format("rank {} disagrees on the schedule or its options (digest {:.12}, the "
+      give_up(fmt::format("{} disagrees on the schedule or its options (digest {:.12}, the "
                           "other ranks have {:.12})",
-                          r, peers_[r].hello.digest, most->first),
+                          name_of(Rank(r)), peers_[r].hello.digest, most->first),
               true);
   running_ = true;
   last_progress_ = now();
@@ -236,6 +270,8 @@ void Coordinator::watch() {
   }
   if (ended > ended_ops_) last_progress_ = moment;
   ended_ops_ = std::max(ended, ended_ops_);
+  if (const std::string reason = missing.empty() || !lost_ ? "" : lost_(); !reason.empty())
+    give_up(fmt::format("no sign of rank {}: {}", missing, reason));
   if (moment - last_progress_ <= timeout_) return;
   if (!missing.empty())
     give_up(fmt::format("no sign of rank {} within {}", missing, human(timeout_)));

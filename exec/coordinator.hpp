@@ -21,12 +21,22 @@ class Coordinator {
 
   // A rank that was started from here, over a socket pair.
   void adopt(Rank rank, Descriptor socket);
-  // Ranks that come by themselves. Throws InputError when the port is taken.
-  void listen_on(int port);
+  // Ranks that come by themselves. Port 0: any; the port is returned. Throws InputError when it is
+  // taken.
+  int listen_on(int port);
   // How a rank that is gone ended ("was killed by signal 9 (Killed)"); empty = unknown.
   void explain_ends_with(std::function<std::string(Rank)> explain);
   // A readable descriptor is an order to stop (its meaning: interrupted by a signal).
   void stop_on(int descriptor) { stop_ = descriptor; }
+
+  // Why ranks that have not come will never come; empty while they may. Asked ten times a second.
+  void ask_for_the_missing(std::function<std::string()> lost) { lost_ = std::move(lost); }
+
+  // Before another job of ranks that come by themselves: they come again. `store`: what they find.
+  void renew(std::map<std::string, std::string> store);
+  // Tells ranks that come again that there is no other job.
+  void dismiss();
+  [[nodiscard]] std::vector<std::string> hosts() const;  // of the last job's ranks
 
   // Serves the ranks until all results are in, by rank. Otherwise all ranks are told why and the
   // same is thrown: InputError when ranks disagree, CheckFailed when one died, hung or failed.
@@ -63,6 +73,7 @@ class Coordinator {
   int stop_ = -1;
   std::map<std::string, std::string> store_;
   std::function<std::string(Rank)> explain_;
+  std::function<std::string()> lost_;
   std::string first_failure_;  // reported by a rank; perhaps only the echo of another's death
   Seconds first_failure_at_;
   bool running_ = false;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -28,13 +27,6 @@ namespace amsp {
 namespace {
 
 constexpr std::array kStopSignals{SIGINT, SIGTERM, SIGHUP};
-// Timed ranks sleep and forward, and should wake on time though the machine is busy: real-time
-// round robin where that is allowed, else a raised nice level as far as allowed.
-void favour_timed_rank() {
-  const sched_param lowest_real_time{1};
-  if (sched_setscheduler(0, SCHED_RR, &lowest_real_time) == 0) return;
-  setpriority(PRIO_PROCESS, 0, -10);
-}
 
 // While it lives, stop signals are read from a descriptor instead of ending the process.
 class StopSignals {

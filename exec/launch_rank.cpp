@@ -1,63 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rank that a foreign launcher started. Rank 0 also holds the coordinator.
 #include <fmt/format.h>
-#include <netdb.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <future>
 #include <thread>
 
 #include "base/error.hpp"
-#include "base/units_text.hpp"
 #include "exec/backend.hpp"
-#include "exec/clock.hpp"
+#include "exec/connect.hpp"
 #include "exec/coordinator.hpp"
 #include "exec/launch.hpp"
 #include "exec/rank_process.hpp"
 
 namespace amsp {
 namespace {
-
-// Rank 0 may come up later than this rank.
-Descriptor connect_to(const std::string& host, int port, Seconds timeout) {
-  const Seconds deadline = now() + timeout;
-  std::string reason = "no answer";
-  while (now() < deadline) {
-    addrinfo hints{};
-    hints.ai_socktype = SOCK_STREAM;
-    addrinfo* found = nullptr;
-    const int error = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
-    if (error != 0) reason = gai_strerror(error);
-    for (const addrinfo* at = found; at; at = at->ai_next) {
-      Descriptor socket(::socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-      if (!socket.valid() || connect(socket.get(), at->ai_addr, at->ai_addrlen) != 0) {
-        reason = std::strerror(errno);
-        continue;
-      }
-      const int on = 1;
-      setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-      freeaddrinfo(found);
-      return socket;
-    }
-    if (found) freeaddrinfo(found);
-    usleep(100000);
-  }
-  throw CheckFailed(fmt::format("cannot reach rank 0 at {} port {} within {}: {}", host, port,
-                                human(timeout), reason));
-}
-
-// Ranks other than 0 print the reason, since every launcher shows stderr of all.
-[[noreturn]] void end_process(const std::string& reason, Rank rank) {
-  fmt::print(stderr, "amsp: rank {} stops: {}\n", rank.index, reason);
-  std::fflush(stderr);
-  _exit(1);
-}
 
 std::vector<std::string> run_rank_zero(const ExecJob& job, const RankIdentity& self) {
   Coordinator coordinator(self.world, job.options.timeout);

@@ -5,6 +5,8 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>
+#include <sched.h>
+#include <sys/resource.h>
 
 #include <exception>
 
@@ -61,20 +63,32 @@ std::string first_address() {
   return "127.0.0.1";
 }
 
-void live_as_rank(const ExecJob& job, const RankPlace& place, ControlLink& link) {
+void take_part(const ExecJob& job, const RankPlace& place, ControlLink& link) {
   try {
-    const Hello hello = hello_of_this_host(place.rank, job.schedule.world, digest_of(job));
-    link.join(hello);
-    if (place.rank == Rank(0)) link.set("boot", hello.boot);
     const std::string host = place.host.empty() ? link.own_address() : place.host;
     const auto backend = find_backend(job.options.backend);
     const RankContext context{job, place.rank, place.local_rank, link, addresses_beside(host)};
     RankTimes times = backend->run(context);
-    to_common_clock(times, link, hello.boot);
+    to_common_clock(times, link, hello_of_this_host(place.rank, job.schedule.world, "").boot);
     link.finish(pack(times));
   } catch (const std::exception& error) {
     link.fail(error.what());
   }
+}
+
+void live_as_rank(const ExecJob& job, const RankPlace& place, ControlLink& link) {
+  try {
+    if (!link.join(hello_of_this_host(place.rank, job.schedule.world, digest_of(job)))) return;
+  } catch (const std::exception& error) {
+    link.fail(error.what());
+  }
+  take_part(job, place, link);
+}
+
+void favour_timed_rank() {
+  const sched_param lowest_real_time{1};
+  if (sched_setscheduler(0, SCHED_RR, &lowest_real_time) == 0) return;
+  setpriority(PRIO_PROCESS, 0, -10);
 }
 
 }  // namespace amsp

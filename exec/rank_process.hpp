@@ -18,6 +18,12 @@ struct RankPlace {
 // Returns when every rank has handed in its times. Failures are reported to the coordinator, which
 // then ends this process through the link; this does not return in that case.
 void live_as_rank(const ExecJob& job, const RankPlace& place, ControlLink& link);
+// The same for a rank that has joined already.
+void take_part(const ExecJob& job, const RankPlace& place, ControlLink& link);
+
+// Timed ranks sleep and forward, and should wake on time though the machine is busy: real-time
+// round robin for the calling thread where that is allowed, else a raised nice level.
+void favour_timed_rank();
 
 // The IPv4 addresses of the interface that has `address`; without that one if there are others.
 // (Communicators are spread over them, so that a testbed can tell their traffic apart.)

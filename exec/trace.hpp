@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an execution measured (docs/formats/trace.md): when each instance of each op ran on each
-// rank. Times are seconds on one clock, from the first op's start.
+// What an execution measured (docs/formats/exec-trace.md): when each instance of each op ran on
+// each rank. Times are seconds on one clock, from the first op's start.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -46,6 +46,7 @@ struct ExecTrace {
 ExecTrace make_trace(const ExecJob& job, const std::vector<RankTimes>& ranks);
 // Durations (end - start) of an op on a rank, in order.
 Seconds median(std::vector<Seconds> values);
+// Also opens in Perfetto and chrome://tracing: a process for each rank, a thread for each stream.
 std::string to_json(const Schedule& schedule, const ExecTrace& trace);
 
 // For the wire between a rank and the coordinator.

@@ -10,6 +10,7 @@
 #include "cli/command.hpp"
 #include "exec/identity.hpp"
 #include "exec/launch.hpp"
+#include "exec/rank_team.hpp"
 #include "scenarios/run.hpp"
 #include "workloads/generator.hpp"
 
@@ -29,15 +30,15 @@ class ExecCommand : public Command {
            "the schedule ends the job with a message that names it.";
   }
   void declare(Options& options) override {
-    options.positional("SCHEDULE|SCENARIO",
-                       "schedule file (amsp schedule ... -o schedule.json), or a scenario: name or "
-                       "file",
-                       input_);
+    options.optional_positional(
+        "SCHEDULE|SCENARIO",
+        "schedule file (amsp schedule ... -o schedule.json), or a scenario: name or file", input_);
     options.integer("--gpus", "N", "ranks of a scenario (default: its first number of GPUs)", gpus_,
                     1, 1 << 20);
     options.option("--cluster", "C", "whose GPU a schedule's kernels are timed for (name or path)",
                    cluster_);
     options.option("--calibration", "F", "measured kernel times (name or path)", calibration_);
+    options.repeated("--set", "KEY=VALUE", "replace a value of the scenario", settings_);
     options.choice("--backend", "NAME", "gloo or nccl", backend_, {"gloo", "nccl"});
     options.integer("--nproc", "N", "local ranks; must be the schedule's number of ranks", nproc_,
                     1, 1 << 16);
@@ -49,13 +50,21 @@ class ExecCommand : public Command {
     options.flag("--check", "fresh data for every collective, and its result checked", check_);
     options.option("--timeout", "TIME", "give up when nothing ends for so long (default 60s)",
                    timeout_);
+    options.flag("--stand-by",
+                 "as a rank in a launcher's environment: run the jobs that amsp validate --hosts "
+                 "sends",
+                 stand_by_);
     options.option("--testbed", "NAME", "run the ranks inside this testbed (exec/testbed up)",
                    testbed_);
-    options.output_file("-o,--output", "FILE", "write the trace as JSON (docs/formats/trace.md)",
+    options.output_file("-o,--output", "FILE", "write the trace as JSON, which Perfetto opens",
                         output_);
   }
 
   int run() override {
+    if (stand_by_) return run_standing();
+    if (input_.empty())
+      throw InputError(Place{"command line", "SCHEDULE|SCENARIO"},
+                       "is missing: a schedule file, or a scenario (amsp list scenarios)");
     ExecJob job = read_job();
     job.options.backend = backend_;
     job.options.compute = parse_compute_mode(compute_);
@@ -82,17 +91,29 @@ class ExecCommand : public Command {
   }
 
  private:
+  [[nodiscard]] int run_standing() const {
+    const auto identity = rank_identity(process_environment());
+    if (!identity)
+      throw InputError(Place{"command line", "--stand-by"},
+                       "needs RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT in the environment");
+    stand_by(*identity, parse_seconds(timeout_, {"command line", "--timeout"}));
+    return 0;
+  }
+
   // A file with blocks is a schedule; anything else is a scenario, whose cluster times the kernels.
   [[nodiscard]] ExecJob read_job() const {
     ExecJob job;
     std::error_code error;
     if (std::filesystem::is_regular_file(input_, error) &&
         JsonValue::parse_file(input_).find("blocks")) {
+      if (!settings_.empty() || gpus_)
+        throw InputError(Place{"command line", settings_.empty() ? "--gpus" : "--set"},
+                         "is for scenarios, but \"" + input_ + "\" is a schedule");
       job.schedule = load_schedule(input_);
       if (cluster_) time_kernels(job, load_cluster(*cluster_), calibration_.value_or(""));
       return job;
     }
-    const Scenario scenario = load_scenario(input_);
+    const Scenario scenario = load_scenario(input_, settings_);
     const int gpus = gpus_ ? static_cast<int>(*gpus_) : scenario.gpus.front();
     const Machine machine(scenario.cluster, scenario.calibration, gpus);
     job.schedule = generate_schedule(scenario.model, scenario.training,
@@ -119,10 +140,11 @@ class ExecCommand : public Command {
   }
 
   std::string input_, backend_ = "gloo", compute_ = "timed", timeout_ = "60s";
+  std::vector<std::string> settings_;
   std::optional<std::string> testbed_, output_, cluster_, calibration_;
   std::optional<long long> nproc_, gpus_;
   long long steps_ = 3, warmup_ = 1;
-  bool check_ = false;
+  bool check_ = false, stand_by_ = false;
 };
 
 }  // namespace

@@ -2,11 +2,16 @@
 // amsp validate: predicted against executed on the machine at hand.
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/units_text.hpp"
 #include "cli/command.hpp"
 #include "cli/html_flag.hpp"
+#include "exec/backend.hpp"
+#include "exec/rank_team.hpp"
+#include "scenarios/validation/benchmark.hpp"
 #include "scenarios/validation/validation.hpp"
 
 namespace amsp {
@@ -19,14 +24,20 @@ class ValidateCommand : public Command {
     return "measure this machine, predict training steps, execute them, compare";
   }
   std::string_view details() const override {
-    return "Builds a cluster of network namespaces (needs root and iproute2), measures collectives "
-           "on "
-           "it, fits their times, and then predicts and executes training steps under many "
-           "sharding "
-           "strategies. With --require the exit status is 1 when an error is larger.";
+    return "Measures collectives, fits their times, and then predicts and executes training steps "
+           "under many sharding strategies. Where: a cluster of network namespaces on this machine "
+           "(--testbed; needs root and iproute2), or real hosts (--hosts): a:4,b:4 or a file with "
+           "a host a line, reached by ssh; localhost:4; or env, as a rank that torchrun, srun or "
+           "mpirun started. With --require the exit status is 1 when an error is larger.";
   }
   void declare(Options& options) override {
     options.option("--testbed", "NxR", "nodes x ranks per node (default 2x4)", size_);
+    options.option("--hosts", "HOSTS", "a:4,b:4, a host file, localhost:4, or env", hosts_);
+    options.choice("--backend", "NAME", "with --hosts: gloo or nccl", backend_, {"gloo", "nccl"});
+    options.option("--cluster", "C", "with nccl: the hosts' cluster (name or path)", cluster_);
+    options.option("--program", "FILE", "amsp on the hosts (default: as here)", ssh_.program);
+    options.option("--address", "ADDR", "this machine, as the hosts reach it (default: found out)",
+                   ssh_.address);
     options.option("--intra", "RATE", "a rank's link to its node (default 400mbit)", intra_);
     options.option("--inter", "RATE", "a node's uplink (default 100mbit)", inter_);
     options.repeated("--uplink", "NODE=RATE", "a node's uplink that is slower", uplinks_);
@@ -38,6 +49,8 @@ class ValidateCommand : public Command {
                    require_);
     options.choice("--format", "FORMAT", "table or json", format_, {"table", "json"});
     options.output_file("-o,--output", "FILE", "also write the JSON here", output_);
+    options.option("--save-measurements", "DIR",
+                   "write what was fitted as CSV that amsp calibrate reads", measurements_);
     options.option("--timeline", "FILE", "write both traces of each schedule as Chrome trace JSON",
                    timeline_);
     html_.declare(options);
@@ -45,6 +58,35 @@ class ValidateCommand : public Command {
 
   int run() override {
     ValidationOptions options;
+    options.quick = quick_;
+    options.repetitions = static_cast<int>(repetitions_);
+    options.steps = static_cast<int>(steps_);
+    options.backend = backend_;
+    options.progress = [](std::string_view what) { fmt::print(stderr, "validate: {}\n", what); };
+    const double bound = required();
+    std::optional<ValidationReport> report;
+    if (hosts_) {
+      report = on_hosts(options);
+    } else {
+      read_testbed(options);
+      report = validate_on_testbed(options);
+    }
+    if (!report) return 0;  // rank 0 reports
+    write(*report);
+    if (bound <= 0) return 0;
+    if (report->largest_step_error() > bound || report->median_collective_error() > bound)
+      throw CheckFailed(fmt::format(
+          "errors of {:.1f} % (step time) and {:.1f} % (collectives); "
+          "accepted are {}",
+          100 * report->largest_step_error(), 100 * report->median_collective_error(), *require_));
+    return 0;
+  }
+
+ private:
+  void read_testbed(ValidationOptions& options) const {
+    if (backend_ != "gloo")
+      throw InputError(Place{"command line", "--backend"},
+                       "the testbed has no GPUs; give --hosts for nccl");
     parse_testbed_size(size_, options.shape);
     options.shape.intra = parse_bandwidth(intra_, {"command line", "--intra"});
     options.shape.inter = parse_bandwidth(inter_, {"command line", "--inter"});
@@ -53,27 +95,65 @@ class ValidateCommand : public Command {
                        "an uplink faster than a rank's own link would not be the bottleneck; give "
                        "at most the rate of --intra");
     for (const std::string& uplink : uplinks_) parse_uplink(uplink, options.shape);
-    options.quick = quick_;
-    options.repetitions = static_cast<int>(repetitions_);
-    options.steps = static_cast<int>(steps_);
-    options.progress = [](std::string_view what) { fmt::print(stderr, "validate: {}\n", what); };
-    const double bound = required();
-    const ValidationReport report = validate_on_testbed(options);
+  }
+
+  // Nothing for ranks other than 0 of a launcher.
+  [[nodiscard]] std::optional<ValidationReport> on_hosts(ValidationOptions& options) const {
+    if (cluster_) options.cluster = load_cluster(*cluster_);
+    if (backend_ == "nccl" && !cluster_)
+      throw InputError(Place{"command line", "--backend"},
+                       "nccl needs --cluster: what the hosts are (amsp list clusters)");
+    const auto backend = find_backend(backend_);
+    if (*hosts_ == "env") {
+      const auto self = rank_identity(process_environment());
+      if (!self)
+        throw InputError(Place{"command line", "--hosts"},
+                         "env: no launcher's variables are set (torchrun, srun, mpirun)");
+      if (self->rank != Rank(0)) {
+        stand_by(*self, options.timeout);
+        return std::nullopt;
+      }
+      refuse_unavailable(*backend);
+      const auto team = launched_team(*self, options.timeout);
+      return validate_on_hosts(options, *team, self->world, {});
+    }
+    const std::vector<HostRanks> hosts = parse_hosts(*hosts_);
+    std::vector<std::string> names;
+    bool all_here = true;
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+      all_here &= is_this_host(hosts[i].name);
+      // Entries count as nodes, also when they are one machine.
+      for (int rank = 0; rank < hosts[i].ranks; ++rank)
+        names.push_back(hosts.size() > 1 ? fmt::format("{}:{}", hosts[i].name, i) : hosts[i].name);
+    }
+    const int ranks = static_cast<int>(names.size());
+    if (all_here) {
+      refuse_unavailable(*backend);
+      return validate_on_hosts(options, *local_team({}), ranks, names);
+    }
+    SshOptions ssh = ssh_;
+    ssh.timeout = options.timeout;
+    ssh.say = options.progress;
+    if (ssh.program.empty()) ssh.program = std::filesystem::read_symlink("/proc/self/exe");
+    return validate_on_hosts(options, *ssh_team(hosts, ssh), ranks, names);
+  }
+
+  static void refuse_unavailable(const Backend& backend) {
+    if (const std::string reason = backend.unavailable(); !reason.empty())
+      throw InputError(fmt::format("backend {}: {}", backend.name(), reason));
+  }
+
+  void write(const ValidationReport& report) const {
     if (output_) write_file(*output_, to_json(report));
     if (timeline_) write_file(*timeline_, validation_timeline(report));
+    if (measurements_)
+      write_file(std::filesystem::path(*measurements_) / "collectives.csv",
+                 measurements_csv(report.benchmark));
     html_.write("Predicted and measured", {{"", "validation.json", to_json(report)},
                                            {"", "timeline.json", validation_timeline(report)}});
     fmt::print("{}", format_ == "json" ? to_json(report) : to_table(report));
-    if (bound <= 0) return 0;
-    if (report.largest_step_error() > bound || report.median_collective_error() > bound)
-      throw CheckFailed(fmt::format(
-          "errors of {:.1f} % (step time) and {:.1f} % (collectives); "
-          "accepted are {}",
-          100 * report.largest_step_error(), 100 * report.median_collective_error(), *require_));
-    return 0;
   }
 
- private:
   [[nodiscard]] double required() const {
     if (!require_) return 0;
     char* end = nullptr;
@@ -85,6 +165,9 @@ class ValidateCommand : public Command {
   }
 
   std::string size_ = "2x4", intra_ = "400mbit", inter_ = "100mbit", format_ = "table";
+  std::string backend_ = "gloo";
+  std::optional<std::string> hosts_, cluster_, measurements_;
+  SshOptions ssh_;
   std::vector<std::string> uplinks_;
   std::optional<std::string> require_, output_, timeline_;
   long long repetitions_ = 5, steps_ = 4;

@@ -129,7 +129,7 @@ void add_families(Builder& builder, const TestbedShape& shape, double kib) {
   const CommId across = builder.axes("every slot", {{ranks, false}, {nodes, true}});
   const GroupShape in{ranks, ranks, 1, 0}, out{nodes, 1, nodes, 1};
   for (CollectiveKind kind : kKinds) {
-    if (ranks > 1) {
+    if (ranks > 1 && nodes > 1) {
       builder.barrier();
       builder.record(builder.collective(kind, inside, Bytes(kib * kKiB)),
                      fmt::format("{} nodes at once", nodes), in, false);
@@ -150,27 +150,41 @@ void add_families(Builder& builder, const TestbedShape& shape, double kib) {
   builder.record(b, "every slot, beside an all_gather inside", out, false);
 }
 
+// Sizes stay whole multiples of what every group divides into.
+std::vector<double> scaled(std::vector<double> sizes, double scale) {
+  for (double& size : sizes) size *= scale;
+  return sizes;
+}
+
 }  // namespace
 
-Benchmark fit_benchmark(const TestbedShape& shape, bool quick) {
+Schedule pilot(const TestbedShape& shape, Bytes bytes) {
+  Builder builder("pilot", shape);
+  const CommId all = builder.single("whole job", shape.nodes, shape.ranks_per_node);
+  builder.barrier();
+  builder.collective(CollectiveKind::all_reduce, all, bytes);
+  return builder.finish().schedule;
+}
+
+Benchmark fit_benchmark(const TestbedShape& shape, bool quick, double scale) {
   Builder builder("microbenchmark", shape);
   // Small parts show the hops, large ones the rates.
-  const std::vector<double> sizes =
-      quick ? std::vector<double>{96, 1024} : std::vector<double>{64, 256, 768, 2048};
+  const std::vector<double> sizes = scaled(
+      quick ? std::vector<double>{96, 1024} : std::vector<double>{64, 256, 768, 2048}, scale);
   add_sweep(builder, shape, quick, sizes);
   return builder.finish();
 }
 
-Benchmark test_benchmark(const TestbedShape& shape, bool quick) {
+Benchmark test_benchmark(const TestbedShape& shape, bool quick, double scale) {
   Builder builder("test of the fit", shape);
   const std::vector<double> sizes =
-      quick ? std::vector<double>{512} : std::vector<double>{320, 768, 1536};
+      scaled(quick ? std::vector<double>{512} : std::vector<double>{320, 768, 1536}, scale);
   add_sweep(builder, shape, true, sizes);
-  add_families(builder, shape, quick ? 512 : 1280);
+  add_families(builder, shape, (quick ? 512 : 1280) * scale);
   return builder.finish();
 }
 
-Seconds measured_duration(const Schedule& schedule, const ExecTrace& trace, OpId op) {
+std::vector<Seconds> measured_durations(const Schedule& schedule, const ExecTrace& trace, OpId op) {
   const Communicator& comm =
       schedule.communicators[schedule.op(op).collective->communicator.position()];
   // By step and repetition, then by group: start of the last member, end of the last member.
@@ -188,7 +202,20 @@ Seconds measured_duration(const Schedule& schedule, const ExecTrace& trace, OpId
     for (const auto& [group, span] : groups) longest = std::max(longest, span.second - span.first);
     durations.push_back(longest);
   }
-  return median(std::move(durations));
+  return durations;
+}
+
+Seconds measured_duration(const Schedule& schedule, const ExecTrace& trace, OpId op) {
+  return median(measured_durations(schedule, trace, op));
+}
+
+std::string measurements_csv(const std::vector<MeasuredCollective>& rows) {
+  std::string text = "collective,gpus,nodes,ranks_per_node,message_bytes,time_s\n";
+  for (const MeasuredCollective& row : rows)
+    text +=
+        fmt::format("{},{},{},{},{:.0f},{:.9f}\n", name_of(row.kind), row.shape.ranks,
+                    row.shape.nodes, row.shape.ranks_per_node, row.bytes.value(), row.time.value());
+  return text;
 }
 
 std::vector<MeasuredCollective> measurements(const Benchmark& benchmark, const ExecTrace& trace) {

@@ -24,15 +24,20 @@ struct Benchmark {
   std::vector<BenchmarkCase> cases;
 };
 
-// Single groups of several shapes, one at a time.
-Benchmark fit_benchmark(const TestbedShape& shape, bool quick);
+// One all-reduce over all ranks: how fast is this network about?
+Schedule pilot(const TestbedShape& shape, Bytes bytes);
+// Single groups of several shapes, one at a time. `scale`: factor on all sizes.
+Benchmark fit_benchmark(const TestbedShape& shape, bool quick, double scale);
 // Other sizes; also whole families of groups at once, and two collectives on two streams.
-Benchmark test_benchmark(const TestbedShape& shape, bool quick);
+Benchmark test_benchmark(const TestbedShape& shape, bool quick, double scale);
 
-// Median over the steps of the duration of the op (from its last member's readiness to its last
-// member's end; the longest of the groups that run it at once).
+// By instance: the duration of the op (from its last member's readiness to its last member's end;
+// the longest of the groups that run it at once). And their median.
+std::vector<Seconds> measured_durations(const Schedule& schedule, const ExecTrace& trace, OpId op);
 Seconds measured_duration(const Schedule& schedule, const ExecTrace& trace, OpId op);
 
 std::vector<MeasuredCollective> measurements(const Benchmark& benchmark, const ExecTrace& trace);
+// CSV that amsp calibrate reads: one row for each measured collective that ran alone.
+std::string measurements_csv(const std::vector<MeasuredCollective>& rows);
 
 }  // namespace amsp

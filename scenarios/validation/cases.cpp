@@ -14,7 +14,8 @@ namespace {
 
 constexpr int kLayers = 4;
 constexpr int kMicroBatches = 2;
-constexpr Seconds kReduction{0.6};  // of all gradients, and the computation of a step
+constexpr Seconds kReduction{0.6};        // of all gradients, and the computation of a step
+constexpr double kMostParameters = 64e6;  // 128 MB of gradients
 
 struct NamedStrategy {
   const char* name;
@@ -23,31 +24,34 @@ struct NamedStrategy {
 };
 // Buckets are small, as the model is. "node" and "all" are meshes.
 constexpr NamedStrategy kStrategies[] = {
-    {"DDP", R"({"preset": "ddp", "bucket": "1MiB"})", true},
-    {"DDP without overlap", R"({"preset": "ddp", "bucket": "1MiB", "overlap_all_reduce": false})",
-     false},
-    {"ZeRO-1", R"({"preset": "zero1", "bucket": "1MiB"})", true},
-    {"ZeRO-3", R"({"preset": "zero3", "bucket": "1MiB"})", false},
-    {"FSDP", R"({"preset": "fsdp", "bucket": "1MiB"})", false},
-    {"HSDP", R"({"preset": "hsdp", "bucket": "1MiB"})", true},
-    {"MiCS", R"({"preset": "mics", "bucket": "1MiB"})", false},
-    {"AMSP, OS in a node", R"({"preset": "amsp", "bucket": "1MiB"})", true},
+    {"DDP", R"({"preset": "ddp", "bucket": "BUCKET"})", true},
+    {"DDP without overlap",
+     R"({"preset": "ddp", "bucket": "BUCKET", "overlap_all_reduce": false})", false},
+    {"ZeRO-1", R"({"preset": "zero1", "bucket": "BUCKET"})", true},
+    {"ZeRO-3", R"({"preset": "zero3", "bucket": "BUCKET"})", false},
+    {"FSDP", R"({"preset": "fsdp", "bucket": "BUCKET"})", false},
+    {"HSDP", R"({"preset": "hsdp", "bucket": "BUCKET"})", true},
+    {"MiCS", R"({"preset": "mics", "bucket": "BUCKET"})", false},
+    {"AMSP, OS in a node", R"({"preset": "amsp", "bucket": "BUCKET"})", true},
     {"AMSP, OS in a node, broadcast overlapped",
-     R"({"preset": "amsp", "bucket": "1MiB", "overlap_broadcast": true})", false},
-    {"AMSP, OS everywhere", R"({"preset": "amsp", "bucket": "1MiB", "optimizer": "all"})", false},
+     R"({"preset": "amsp", "bucket": "BUCKET", "overlap_broadcast": true})", false},
+    {"AMSP, OS everywhere", R"({"preset": "amsp", "bucket": "BUCKET", "optimizer": "all"})", false},
     {"AMSP, P in a node, OS everywhere",
-     R"({"preset": "amsp", "bucket": "1MiB", "parameters": "node", "optimizer": "all"})", false},
+     R"({"preset": "amsp", "bucket": "BUCKET", "parameters": "node", "optimizer": "all"})", false},
     {"AMSP, P in a node, no overlap",
-     R"({"preset": "amsp", "bucket": "1MiB", "parameters": "node", "overlap_gather_scatter": false,
-         "overlap_all_reduce": false})",
+     R"({"preset": "amsp", "bucket": "BUCKET", "parameters": "node",
+         "overlap_gather_scatter": false, "overlap_all_reduce": false})",
      false},
 };
 
-// A decoder with 12 h^2 parameters a layer; h such that the gradients take `time` to reduce.
-ModelShape small_model(const TestbedShape& shape, Seconds time) {
+// A decoder with 12 h^2 parameters a layer; h such that the gradients take `time` to reduce, which
+// becomes what they take.
+ModelShape small_model(const TestbedShape& shape, Seconds& time) {
   const double n = shape.ranks();
   const Bandwidth rate = (shape.nodes > 1 ? shape.inter : shape.intra) * testbed_payload_share;
-  const double parameters = (rate * time).value() / (2 * (n - 1) / n) / 2;  // bf16
+  const double turns = 2 * (n - 1) / n;
+  const double parameters = std::min(kMostParameters, (rate * time).value() / turns / 2);  // bf16
+  time = Bytes(parameters * turns * 2) / rate;
   ModelShape model;
   model.name = "small";
   model.layers = kLayers;
@@ -84,9 +88,9 @@ void emulate(Schedule& schedule, const ComputeModel& compute, double scale) {
 }  // namespace
 
 std::vector<ValidationCase> validation_cases(const TestbedShape& shape, const ClusterSpec& cluster,
-                                             bool quick) {
+                                             bool quick, double scale_of_sizes) {
   const Mesh mesh{shape.ranks_per_node, shape.nodes};
-  const Seconds time = kReduction * (quick ? 0.5 : 1.0);
+  Seconds time = kReduction * (quick ? 0.5 : 1.0);
   const ModelShape model = small_model(shape, time);
   Training training;
   training.sequence_length = 256;
@@ -95,7 +99,9 @@ std::vector<ValidationCase> validation_cases(const TestbedShape& shape, const Cl
   std::vector<ValidationCase> cases;
   double scale = 0;  // the same device for all: that which computes the first case in `time`
   for (const NamedStrategy& one : kStrategies) {
-    const Strategy strategy = parse_strategy(JsonValue::parse_text(one.json, one.name), mesh);
+    std::string json = one.json;
+    json.replace(json.find("BUCKET"), 6, fmt::format("{:.0f}KiB", 1024 * scale_of_sizes));
+    const Strategy strategy = parse_strategy(JsonValue::parse_text(json, one.name), mesh);
     ValidationCase result{one.name, generate_schedule(model, training, strategy, mesh)};
     if (scale == 0) scale = time / compute_time(result.schedule, *compute);
     if (quick && !one.quick) continue;

@@ -17,8 +17,9 @@ struct ValidationCase {
 };
 
 // Model and durations are chosen for the shape's rates such that all gradients take 0.6 s to
-// all-reduce and a step computes for as long. `quick`: four of the cases and half of that time.
+// all-reduce (less on a fast network, where that would need a large model) and a step computes for
+// as long. `quick`: four of the cases and half of that time. `scale`: of the bucket, 1 MiB.
 std::vector<ValidationCase> validation_cases(const TestbedShape& shape, const ClusterSpec& cluster,
-                                             bool quick);
+                                             bool quick, double scale);
 
 }  // namespace amsp

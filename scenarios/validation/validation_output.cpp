@@ -12,20 +12,21 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Two schedules whose measured times differ by less are not told apart (noise of the machine).
-constexpr double kSameTime = 0.02;
-
 std::string percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 
 std::string line(const std::string& name, const ComparedTime& time) {
-  return fmt::format("  {:<62} {:>10} {:>10} {:>9}\n", name, human(time.predicted),
-                     human(time.measured), percent(time.error()));
+  return fmt::format(
+      "  {:<62} {:>10} {:>10} {:>9}{}\n", name, human(time.predicted), human(time.measured),
+      percent(time.error()),
+      time.spread > noisy_spread ? fmt::format("  noisy: ±{:.0f} %", 100 * time.spread) : "");
 }
 
 Json to_json(const ComparedTime& time) {
   return {{"predicted_s", time.predicted.value()},
           {"measured_s", time.measured.value()},
-          {"error", time.error()}};
+          {"error", time.error()},
+          {"measured_spread", time.spread},
+          {"noisy", time.spread > noisy_spread}};
 }
 
 void add_process(Json& events, int process, const std::string& name, const Schedule& schedule) {
@@ -63,9 +64,12 @@ void add_event(Json& events, int process, const Schedule& schedule, OpId id, Sec
 }  // namespace
 
 std::string to_table(const ValidationReport& report) {
-  std::string text = fmt::format("Machine: {}\n\nFit (alone):\n", report.machine);
-  text += fmt::format("  {:<16} {:>10} {:>11} {:>11} {:>12} {:>12} {:>10}\n", "kind", "base",
-                      "hop inside", "hop across", "port", "uplink", "deviation");
+  std::string text = fmt::format("Machine: {}\n\n", report.machine);
+  if (report.fits.empty()) text += "Fit: as amsp calibrate\n";
+  if (!report.fits.empty()) text += "Fit (alone):\n";
+  if (!report.fits.empty())
+    text += fmt::format("  {:<16} {:>10} {:>11} {:>11} {:>12} {:>12} {:>10}\n", "kind", "base",
+                        "hop inside", "hop across", "port", "uplink", "deviation");
   for (const auto& [kind, fit] : report.fits)
     text += fmt::format("  {:<16} {:>10} {:>11} {:>11} {:>12} {:>12} {:>9.1f}%\n", name_of(kind),
                         human(fit.base), human(fit.hop_inside), human(fit.hop_across),
@@ -79,12 +83,15 @@ std::string to_table(const ValidationReport& report) {
   text += fmt::format("\n  {:<62} {:>10} {:>10} {:>9}\n", "exposed communication of", "predicted",
                       "measured", "error");
   for (const ValidatedSchedule& one : report.schedules) text += line(one.name, one.exposed);
-  const std::string order = report.broken_order(kSameTime);
+  const std::string order = report.broken_order();
   text += fmt::format(
-      "\nMedian error of collectives alone above 256 KiB: {:.1f} %\n"
-      "Largest error of a step time: {:.1f} %\nOrder of the schedules: {}\n",
-      100 * report.median_collective_error(), 100 * report.largest_step_error(),
-      order.empty() ? "as predicted" : order);
+      "\nMedian error of collectives alone above 256 KiB: {:.1f} %; several at once: {:.1f} %\n"
+      "The same by amsp calibrate's model, alone: {:.1f} %\n"
+      "Largest error of a step time: {:.1f} %\nOrder of the schedules: {}\n"
+      "While measuring, other processes took {:.0f} % of the processors, the hypervisor {:.0f} %\n",
+      100 * report.median_collective_error(), 100 * report.median_collective_error(false),
+      100 * report.calibration_error, 100 * report.largest_step_error(),
+      order.empty() ? "as predicted" : order, 100 * report.load.others, 100 * report.load.steal);
   return text;
 }
 
@@ -111,13 +118,18 @@ std::string to_json(const ValidationReport& report) {
              {"predicted_s", one.step.predicted.value()},
              {"measured_s", one.step.measured.value()},
              {"step_time_error", one.step.error()},
+             {"measured_spread", one.step.spread},
+             {"noisy", one.step.spread > noisy_spread},
              {"exposed", to_json(one.exposed)}};
     for (const auto& [name, time] : one.collectives) row["collectives"][name] = to_json(time);
     json["schedules"].push_back(std::move(row));
   }
   json["median_collective_error"] = report.median_collective_error();
+  json["median_collective_error_at_once"] = report.median_collective_error(false);
+  json["calibration_error"] = report.calibration_error;
+  json["load"] = {{"other_processes", report.load.others}, {"steal", report.load.steal}};
   json["largest_step_time_error"] = report.largest_step_error();
-  const std::string order = report.broken_order(kSameTime);
+  const std::string order = report.broken_order();
   json["same_order"] = order.empty();
   if (!order.empty()) json["broken_order"] = order;
   return json.dump(2) + "\n";

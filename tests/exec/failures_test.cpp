@@ -57,6 +57,7 @@ TEST_CASE("a rank that is killed anywhere is named") {
     };
     const Seconds before = now();
     const std::string message = failure_of(job);
+    RC_LOG() << message << ", after " << (now() - before).value() << " s\n";
     RC_ASSERT(message.find("rank " + std::to_string(victim) + " was killed by signal 9") == 0);
     RC_ASSERT(now() - before < Seconds(10));
     RC_ASSERT(no_children());

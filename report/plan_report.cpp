@@ -47,6 +47,11 @@ Json candidate_json(const PlannedRun& planned, const PlanPrice& price) {
             {"step_time_interval_s", {run.step_time_low.value(), run.step_time_high.value()}},
             {"lower_bound_s", planned.bound.value()},
             {"paper_t_comm_s", planned.paper_t_comm.value()},
+            {"paper_terms_s",
+             {{"T_p", planned.paper.parameters.value()},
+              {"T_g", planned.paper.gradients.value()},
+              {"T_os0", planned.paper.gradient_sum.value()},
+              {"T_os1", planned.paper.parameter_update.value()}}},
             {"tgs", run.tgs},
             {"mfu", run.mfu},
             {"peak_memory_bytes", run.memory.peak.value()},
@@ -61,6 +66,7 @@ Json candidate_json(const PlannedRun& planned, const PlanPrice& price) {
       json["cost"] = gpu_hours(planned, price.tokens) * price.per_gpu_hour;
   }
   json["reason"] = planned.reason;
+  json["ties_with_next"] = planned.ties;
   json["strategy"] = Json::parse(to_json(run.strategy));
   return json;
 }
@@ -127,13 +133,16 @@ double gpu_hours(const PlannedRun& planned, Tokens tokens) {
 std::string plan_table(const PlanRequest& request, const Plan& plan, const PlanPrice& price) {
   std::string text = fmt::format(
       "{} on {} GPUs of {}: {} candidates, {} too large for {}, {} ruled out by their lower bound, "
-      "{} simulated\n",
+      "{} simulated ({} of them too large), {} the same as another (no broadcast to overlap)\n",
       request.model.name, request.gpus, request.cluster.name, plan.candidates, plan.too_large,
-      request.cluster.node.gpu.name, plan.pruned, plan.simulated);
+      request.cluster.node.gpu.name, plan.pruned, plan.simulated, plan.simulated_too_large,
+      plan.equal);
   if (plan.best.empty()) return text;
   text += table_text(plan_rows(plan, price));
   for (std::size_t i = 0; i + 1 < plan.best.size(); ++i)
-    text += fmt::format("{} beats {}: {}\n", i + 1, i + 2, plan.best[i].reason);
+    text += fmt::format("{} {} {}: {}\n", i + 1, plan.best[i].ties ? "equals" : "beats", i + 2,
+                        plan.best[i].reason);
+  if (!plan.paper_note.empty()) text += plan.paper_note + "\n";
   return text;
 }
 
@@ -156,6 +165,8 @@ std::string plan_json(const PlanRequest& request, const Plan& plan, const PlanPr
             {"too_large", plan.too_large},
             {"pruned", plan.pruned},
             {"simulated", plan.simulated},
+            {"simulated_too_large", plan.simulated_too_large},
+            {"same_as_another", plan.equal},
             {"best", best},
             {"manifest",
              {{"program", "amsp " AMSP_VERSION},
@@ -166,7 +177,8 @@ std::string plan_json(const PlanRequest& request, const Plan& plan, const PlanPr
                  {"sha256", request.cluster.hash}}}}}}};
   if (price.tokens > Tokens(0)) json["tokens"] = price.tokens.value();
   if (price.per_gpu_hour > 0) json["price_per_gpu_hour"] = price.per_gpu_hour;
-  if (plan.best.empty()) json["nothing_fits"] = plan.smallest_miss;
+  if (!plan.paper_note.empty()) json["paper_note"] = plan.paper_note;
+  if (plan.best.empty()) json["nothing_fits"] = plan.nothing_fits;
   return json.dump(1) + "\n";
 }
 

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bound below the simulated step time, without an engine (docs/model.md, "The planner").
+// A bound below the simulated step time, without an engine (argument: docs/model/90-planner.md).
 //
-// Let X be the first op of the step. Every path of precedences (stream order, communicator order,
-// dependencies) from the start of X in one step to the start of X in the next is a chain of ops
-// that the replay runs one after another, and contention, stragglers and shared SMs only make an
-// op longer than it is alone. So the start of X moves by at least the longest such path, with each
-// op as long as it is alone, in every step; hence the steady period is at least that.
-//
-// Besides, computation on a GPU advances at the rate 1 - (SM shares of the collectives that run on
-// it), and every collective of a step runs at least as long as alone. Over one period the shares
-// take at least sum(share x fluid time), so the period is at least the computation plus that (the
-// replay's floor of 0.05 under the rate is taken off).
+// Let Z be the last op of the step's compute stream. The reported period runs from the end of Z in
+// one step to its end in the next. d(B), the time from there to the start of an op B, is at least
+// - the longest path of precedences (stream order, communicator order, dependencies) from Z to B,
+//   with each op as long as it is alone: contention and shared SMs only lengthen an op;
+// - the computation that lies between Z and B, plus share x fluid time of the collectives that do:
+//   computation on a GPU advances at 1 - (SM shares of the collectives that run on it).
+// The larger one is taken at every op, and paths go on from there.
 #pragma once
 #include "base/quantity.hpp"
 #include "calibrate/collective_model.hpp"
@@ -20,6 +17,7 @@
 
 namespace amsp {
 
+// For schedules with one compute stream, replayed on a healthy cluster for at least two steps.
 Seconds step_time_bound(const Schedule& schedule, const Network& network,
                         const CollectiveModel& collectives, const ComputeModel& compute);
 

@@ -11,15 +11,16 @@ namespace {
 
 class Pricing {
  public:
-  Pricing(const ClusterSpec& cluster, const CollectiveModel& collectives, Dtype dtype)
-      : cluster_(cluster), collectives_(collectives), dtype_(dtype) {}
+  Pricing(const ClusterSpec& cluster, const CollectiveModel& collectives, Dtype dtype,
+          bool share_nics)
+      : cluster_(cluster), collectives_(collectives), dtype_(dtype), share_nics_(share_nics) {}
 
   // Time of one operation in a group of `mesh`, all groups of its family at once.
   [[nodiscard]] Seconds time(CollectiveKind kind, Bytes bytes, Mesh mesh) const {
     if (mesh.size() <= 1 || bytes <= Bytes(0)) return Seconds(0);
     const GroupShape shape{mesh.size(), mesh.inside, mesh.across, 0};
     const CollectiveEstimate alone = collectives_.estimate(kind, bytes, dtype_, shape);
-    const double sharing = mesh.across > 1 ? cluster_.node.gpus / mesh.inside : 1;
+    const double sharing = mesh.across > 1 && share_nics_ ? cluster_.node.gpus / mesh.inside : 1;
     return alone.latency + alone.fluid * sharing;
   }
 
@@ -27,6 +28,7 @@ class Pricing {
   const ClusterSpec& cluster_;
   const CollectiveModel& collectives_;
   Dtype dtype_;
+  bool share_nics_;
 };
 
 Mesh quotient(Mesh whole, Mesh part) {
@@ -45,8 +47,9 @@ std::array<double, 4> layer_modules(const ModelShape& m) {
 
 PaperObjective paper_objective(const ModelShape& model, const Training& training,
                                const MeshChoice& meshes, Mesh data_parallel, Bytes bucket,
-                               const ClusterSpec& cluster, const CollectiveModel& collectives) {
-  const Pricing price(cluster, collectives, training.dtype);
+                               const ClusterSpec& cluster, const CollectiveModel& collectives,
+                               bool share_nics) {
+  const Pricing price(cluster, collectives, training.dtype, share_nics);
   const auto steps = static_cast<double>(micro_batches(training, data_parallel.size()));
   const Bytes parameter = size_of(training.dtype);
   const Bytes all = parameter * parameter_count(model);

@@ -22,6 +22,7 @@ struct PaperObjective {
 
 PaperObjective paper_objective(const ModelShape& model, const Training& training,
                                const MeshChoice& meshes, Mesh data_parallel, Bytes bucket,
-                               const ClusterSpec& cluster, const CollectiveModel& collectives);
+                               const ClusterSpec& cluster, const CollectiveModel& collectives,
+                               bool share_nics = true);
 
 }  // namespace amsp

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "base/units_text.hpp"
@@ -11,7 +13,13 @@
 namespace amsp {
 namespace {
 
-std::map<std::string, Seconds> parts_of(const RunResult& run) {
+std::map<std::string, Seconds> parts_of(PlanObjective objective, const PlannedRun& planned) {
+  if (objective == PlanObjective::paper)
+    return {{"T_p", planned.paper.parameters},
+            {"T_g", planned.paper.gradients},
+            {"T_os0", planned.paper.gradient_sum},
+            {"T_os1", planned.paper.parameter_update}};
+  const RunResult& run = planned.run;
   std::map<std::string, Seconds> parts{{"computation", run.step_time - run.exposed.total}};
   for (const auto& [kind, time] : run.exposed.by_collective) parts["exposed " + kind] = time;
   return parts;
@@ -36,19 +44,27 @@ std::string differences(const PlanCandidate& a, const PlanCandidate& b) {
 
 }  // namespace
 
-std::string why_better(const PlannedRun& better, const PlannedRun& worse) {
-  auto parts = parts_of(worse.run);
-  for (const auto& [name, time] : parts_of(better.run)) parts[name] -= time;
-  const std::string* largest = nullptr;
-  Seconds saved(0);
-  for (const auto& [name, time] : parts)
-    if (time > saved) {
-      saved = time;
-      largest = &name;
-    }
+bool ties(PlanObjective objective, const PlannedRun& a, const PlannedRun& b) {
+  const bool paper = objective == PlanObjective::paper;
+  const Seconds x = paper ? a.paper_t_comm : a.run.step_time;
+  const Seconds y = paper ? b.paper_t_comm : b.run.step_time;
+  constexpr double kRounding = 1e-9;
+  return std::abs((x - y).value()) <= kRounding * std::max(x, y).value();
+}
+
+// What it saves most of, and what it pays for that.
+std::string why_better(PlanObjective objective, const PlannedRun& better, const PlannedRun& worse) {
   const std::string settings = differences(better.candidate, worse.candidate);
-  if (largest == nullptr) return settings + ": no part of the step is shorter by more than others";
-  return fmt::format("{}: {} less {}", settings, human(saved), *largest);
+  if (ties(objective, better, worse)) return settings + ": no difference";
+  auto parts = parts_of(objective, worse);
+  for (const auto& [name, time] : parts_of(objective, better)) parts[name] -= time;
+  const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto most = std::max_element(parts.begin(), parts.end(), less);
+  const auto least = std::min_element(parts.begin(), parts.end(), less);
+  std::string text = fmt::format("{}: {} less {}", settings, human(most->second), most->first);
+  if (least->second < most->second * -0.1)
+    text += fmt::format(", {} more {}", human(Seconds(0) - least->second), least->first);
+  return text;
 }
 
 }  // namespace amsp

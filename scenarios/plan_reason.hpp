@@ -5,7 +5,10 @@
 
 namespace amsp {
 
+enum class PlanObjective;
 struct PlannedRun;
-std::string why_better(const PlannedRun& better, const PlannedRun& worse);
+// Whether two runs differ by less than rounding in the objective.
+bool ties(PlanObjective objective, const PlannedRun& a, const PlannedRun& b);
+std::string why_better(PlanObjective objective, const PlannedRun& better, const PlannedRun& worse);
 
 }  // namespace amsp

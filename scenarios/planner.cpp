@@ -4,24 +4,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <optional>
+#include <queue>
 
 #include "base/units_text.hpp"
+#include "scenarios/fit_advice.hpp"
 #include "scenarios/lower_bound.hpp"
 #include "scenarios/paper_objective.hpp"
 #include "scenarios/parallel.hpp"
+#include "scenarios/plan_bounds.hpp"
 #include "scenarios/plan_reason.hpp"
 #include "workloads/generator.hpp"
 
 namespace amsp {
 namespace {
 
-// A candidate before it is simulated. `score` orders the search: a bound of the step time, or the
-// paper's objective itself.
+// A candidate on its way. `key` is at most what it will reach: a bound of the step time that grows
+// with each stage, or the paper's objective itself.
 struct Prospect {
   std::size_t index = 0;
-  Seconds bound, paper_t_comm, score;
+  bool examined = false;  // its schedule has been made; it is simulated next
+  Seconds key, bound, paper_t_comm;
   Bytes memory_bound;
 };
 
@@ -31,59 +34,57 @@ bool before(const PlanRequest& request, const PlannedRun& a, const PlannedRun& b
   return a.run.step_time < b.run.step_time;
 }
 
-// Memory that every replay holds at some instant: what persists, plus what the compute streams
-// have allocated by some op and not yet freed (their order is fixed). Buffers of communication
-// streams come on top, so this never exceeds the simulated peak.
-Bytes memory_bound(const Schedule& schedule) {
-  Bytes held(0);
-  for (const PersistentMemory& part : schedule.persistent) held += part.bytes;
-  const auto counted = [](MemoryComponent component) {
-    return component == MemoryComponent::activations || component == MemoryComponent::logits ||
-           component == MemoryComponent::temporaries;
-  };
-  Bytes peak = held;
-  for (const Block& block : schedule.blocks)
-    for (const OpId id : block.ops) {
-      const Op& op = schedule.op(id);
-      if (!schedule.streams[op.stream.position()].compute || op.role) continue;
-      for (const bool at_start : {true, false}) {
-        for (const MemoryChange& change : op.memory)
-          if (change.at_start == at_start && counted(change.component)) held += change.delta;
-        peak = std::max(peak, held);
-      }
-    }
-  return peak;
+// With one owner there is nothing to broadcast, so that overlapping it changes nothing.
+bool same_schedule_without_overlap(const PlanCandidate& candidate) {
+  return candidate.overlap_broadcast && candidate.meshes.optimizer == candidate.meshes.parameters;
 }
 
+// Best first: takes the candidates with the least keys, makes their schedules or simulates them,
+// until the least key is above the K-th best result.
 class Search {
  public:
-  Search(const PlanRequest& request, const Machine& machine)
-      : request_(request), machine_(machine), candidates_(plan_candidates(request)) {}
+  Search(const PlanRequest& request, const Machine& machine, const PlanProgress& progress)
+      : request_(request),
+        machine_(machine),
+        progress_(progress),
+        quick_(request, machine),
+        candidates_(plan_candidates(request)) {}
 
   Plan run() {
-    Plan plan;
-    plan.candidates = static_cast<std::int64_t>(candidates_.size());
-    const std::vector<Prospect> prospects = feasible(plan);
-    // Batches of a fixed size, so that the outcome does not depend on the number of threads.
-    constexpr std::size_t kBatch = 16;
-    for (std::size_t from = 0; from < prospects.size(); from += kBatch) {
-      if (done(plan, prospects[from])) {
-        plan.pruned = static_cast<std::int64_t>(prospects.size() - from);
-        break;
+    plan_.candidates = static_cast<std::int64_t>(candidates_.size());
+    enqueue();
+    // Rounds of a fixed size, so that the outcome does not depend on the number of threads.
+    constexpr std::size_t kRound = 16;
+    while (!queue_.empty() && !done()) {
+      std::vector<Prospect> round;
+      while (round.size() < kRound && !queue_.empty() && !done()) {
+        round.push_back(queue_.top());
+        queue_.pop();
       }
-      const std::size_t to = std::min(prospects.size(), from + kBatch);
-      std::vector<std::optional<PlannedRun>> runs(to - from);
-      for_each_parallel(to - from, request_.threads,
-                        [&](std::size_t i) { runs[i] = simulate(prospects[from + i]); });
-      for (auto& run : runs) take(plan, std::move(*run));
+      advance(round);
     }
-    for (std::size_t i = 0; i < plan.best.size(); ++i)
-      plan.best[i].reason =
-          i + 1 < plan.best.size() ? why_better(plan.best[i], plan.best[i + 1]) : "";
-    return plan;
+    plan_.pruned = static_cast<std::int64_t>(queue_.size());
+    report(plan_.pruned);
+    if (plan_.best.empty()) plan_.nothing_fits = what_would_fit();
+    if (request_.objective == PlanObjective::paper) plan_.paper_note = without_sharing();
+    for (std::size_t i = 0; i + 1 < plan_.best.size(); ++i) {
+      plan_.best[i].reason = why_better(request_.objective, plan_.best[i], plan_.best[i + 1]);
+      plan_.best[i].ties = ties(request_.objective, plan_.best[i], plan_.best[i + 1]);
+    }
+    return std::move(plan_);
   }
 
  private:
+  struct Later {
+    bool operator()(const Prospect& a, const Prospect& b) const {
+      return a.key != b.key ? a.key > b.key : a.index > b.index;
+    }
+  };
+
+  void report(std::int64_t settled) const {
+    if (progress_ && settled > 0) progress_(settled);
+  }
+
   [[nodiscard]] Training training_of(const PlanCandidate& candidate) const {
     Training training = request_.training;
     training.micro_batch = candidate.micro_batch;
@@ -91,87 +92,204 @@ class Search {
     return training;
   }
 
-  [[nodiscard]] Prospect prospect(std::size_t index) const {
-    const PlanCandidate& candidate = candidates_[index];
-    const Training training = training_of(candidate);
-    const Strategy strategy = strategy_of(candidate);
-    const Schedule schedule =
-        generate_schedule(request_.model, training, strategy, machine_.data_parallel());
-    Prospect result{index, {}, {}, {}, memory_bound(schedule)};
-    if (result.memory_bound > limit()) return result;
-    result.bound =
-        step_time_bound(schedule, machine_.network(), machine_.collectives(), machine_.compute());
-    result.paper_t_comm =
-        paper_objective(request_.model, training, candidate.meshes, machine_.data_parallel(),
-                        strategy.bucket, machine_.cluster(), machine_.collectives())
-            .total();
-    result.score = request_.objective == PlanObjective::paper ? result.paper_t_comm : result.bound;
-    return result;
-  }
-
   [[nodiscard]] Bytes limit() const {
     return machine_.cluster().node.gpu.memory - request_.training.memory_reserve;
   }
 
-  std::vector<Prospect> feasible(Plan& plan) const {
-    std::vector<Prospect> all(candidates_.size());
-    for_each_parallel(candidates_.size(), request_.threads,
-                      [&](std::size_t i) { all[i] = prospect(i); });
-    std::vector<Prospect> fitting;
-    const Prospect* nearest = nullptr;
-    for (const Prospect& one : all) {
-      if (one.memory_bound <= limit())
-        fitting.push_back(one);
-      else if (nearest == nullptr || one.memory_bound < nearest->memory_bound)
-        nearest = &one;
+  void enqueue() {
+    std::int64_t settled = 0;
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      const PlanCandidate& candidate = candidates_[i];
+      if (same_schedule_without_overlap(candidate)) {
+        ++plan_.equal;
+        ++settled;
+        continue;
+      }
+      Prospect one{i, false, {}, quick_.time(candidate), {}, quick_.memory(candidate)};
+      if (refuse_too_large(one)) {
+        ++settled;
+        continue;
+      }
+      one.paper_t_comm = t_comm(candidate, true).total();
+      one.key = request_.objective == PlanObjective::paper ? one.paper_t_comm : one.bound;
+      queue_.push(one);
     }
-    plan.too_large = static_cast<std::int64_t>(all.size() - fitting.size());
-    if (fitting.empty() && nearest != nullptr) {
-      const PlanCandidate& near = candidates_[nearest->index];
-      plan.smallest_miss = fmt::format(
-          "the leanest candidate (P {}, G {}, OS {}, micro-batch {}) needs at least {} of {}",
-          to_text(near.meshes.parameters), to_text(near.meshes.gradients),
-          to_text(near.meshes.optimizer), near.micro_batch, human(nearest->memory_bound),
-          human(limit()));
-    }
-    std::stable_sort(fitting.begin(), fitting.end(),
-                     [](const Prospect& a, const Prospect& b) { return a.score < b.score; });
-    return fitting;
+    report(settled);
   }
 
-  // No prospect from here on can enter the best: scores ascend and bound what they will reach.
-  [[nodiscard]] bool done(const Plan& plan, const Prospect& next) const {
-    if (plan.best.size() < static_cast<std::size_t>(request_.top)) return false;
-    const PlannedRun& last = plan.best.back();
-    return next.score >
-           (request_.objective == PlanObjective::paper ? last.paper_t_comm : last.run.step_time);
+  [[nodiscard]] PaperObjective t_comm(const PlanCandidate& candidate, bool share_nics) const {
+    return paper_objective(request_.model, training_of(candidate), candidate.meshes,
+                           machine_.data_parallel(), strategy_of(candidate).bucket,
+                           machine_.cluster(), machine_.collectives(), share_nics);
+  }
+
+  bool refuse_too_large(const Prospect& one) {
+    if (one.memory_bound <= limit()) return false;
+    ++plan_.too_large;
+    note_miss(one.index, one.memory_bound);
+    return true;
+  }
+
+  void note_miss(std::size_t index, Bytes needed) {
+    if (leanest_ && leanest_needs_ <= needed) return;
+    leanest_ = candidates_[index];
+    leanest_needs_ = needed;
+  }
+
+  void advance(std::vector<Prospect>& round) {
+    std::vector<std::optional<PlannedRun>> runs(round.size());
+    for_each_parallel(round.size(), request_.threads, [&](std::size_t i) {
+      if (round[i].examined)
+        runs[i] = simulate(round[i]);
+      else
+        examine(round[i]);
+    });
+    std::int64_t settled = 0;
+    for (std::size_t i = 0; i < round.size(); ++i) {
+      if (runs[i]) {
+        take(round[i], std::move(*runs[i]));
+        ++settled;
+      } else if (refuse_too_large(round[i])) {
+        ++settled;
+      } else {
+        queue_.push(round[i]);
+      }
+    }
+    report(settled);
+  }
+
+  void examine(Prospect& one) const {
+    const PlanCandidate& candidate = candidates_[one.index];
+    const Schedule schedule = generate_schedule(request_.model, training_of(candidate),
+                                                strategy_of(candidate), machine_.data_parallel());
+    one.examined = true;
+    one.memory_bound = std::max(one.memory_bound, memory_bound(schedule));
+    if (one.memory_bound > limit()) return;
+    // A replay of one step starts from an idle cluster and has no period to bound.
+    if (request_.replay.steps > 1)
+      one.bound = std::max(one.bound, step_time_bound(schedule, machine_.network(),
+                                                      machine_.collectives(), machine_.compute()));
+    if (request_.objective == PlanObjective::step_time) one.key = one.bound;
+  }
+
+  // No prospect can enter the best any more: keys bound what they will reach (up to rounding).
+  [[nodiscard]] bool done() const {
+    constexpr double kRounding = 1e-9;
+    if (plan_.best.size() < static_cast<std::size_t>(request_.top)) return false;
+    const PlannedRun& last = plan_.best.back();
+    const Seconds kth =
+        request_.objective == PlanObjective::paper ? last.paper_t_comm : last.run.step_time;
+    return queue_.top().key * (1 - kRounding) > kth;
   }
 
   [[nodiscard]] PlannedRun simulate(const Prospect& prospect) const {
     const PlanCandidate& candidate = candidates_[prospect.index];
+    ReplayOptions options = request_.replay;
+    options.fold_steps = options.fold_repeats;
     return {candidate,
+            prospect.index,
             machine_.simulate(request_.model, training_of(candidate), strategy_of(candidate), {},
-                              request_.replay),
-            prospect.bound, prospect.paper_t_comm, ""};
+                              options),
+            prospect.bound,
+            prospect.paper_t_comm,
+            t_comm(candidate, true),
+            "",
+            false};
   }
 
-  void take(Plan& plan, PlannedRun run) const {
-    ++plan.simulated;
+  void take(const Prospect& prospect, PlannedRun run) {
+    ++plan_.simulated;
     if (!run.run.fits) {
-      ++plan.too_large;
+      ++plan_.simulated_too_large;
+      note_miss(prospect.index, run.run.memory.peak);
       return;
     }
-    const auto place = std::upper_bound(
-        plan.best.begin(), plan.best.end(), run,
-        [&](const PlannedRun& a, const PlannedRun& b) { return before(request_, a, b); });
-    plan.best.insert(place, std::move(run));
-    if (plan.best.size() > static_cast<std::size_t>(request_.top)) plan.best.pop_back();
+    const auto place = std::upper_bound(plan_.best.begin(), plan_.best.end(), run,
+                                        [&](const PlannedRun& a, const PlannedRun& b) {
+                                          if (before(request_, a, b)) return true;
+                                          return !before(request_, b, a) && a.index < b.index;
+                                        });
+    plan_.best.insert(place, std::move(run));
+    if (plan_.best.size() > static_cast<std::size_t>(request_.top)) plan_.best.pop_back();
+  }
+
+  [[nodiscard]] std::string what_would_fit() const {
+    if (!leanest_) return "";
+    const PlanCandidate& near = *leanest_;
+    return fmt::format(
+        "the leanest candidate (P {}, G {}, OS {}, micro-batch {}, recompute {}) needs at least {} "
+        "of {}; {}",
+        to_text(near.meshes.parameters), to_text(near.meshes.gradients),
+        to_text(near.meshes.optimizer), near.micro_batch, name_of(near.recompute),
+        human(leanest_needs_), human(limit()),
+        fit_advice(request_.model, training_of(near), strategy_of(near), machine_.data_parallel(),
+                   limit()));
+  }
+
+  // What the objective would choose if every mesh had been profiled alone.
+  [[nodiscard]] std::string without_sharing() const {
+    std::vector<Prospect> all;
+    for (std::size_t i = 0; i < candidates_.size(); ++i)
+      if (quick_.memory(candidates_[i]) <= limit())
+        all.push_back({i, false, t_comm(candidates_[i], false).total(), {}, {}, {}});
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Prospect& a, const Prospect& b) { return a.key < b.key; });
+    for (Prospect& one : all) {
+      const Seconds alone = one.key;
+      examine(one);
+      if (one.memory_bound > limit() || !simulate(one).run.fits) continue;
+      const PlanCandidate& found = candidates_[one.index];
+      return fmt::format(
+          "T_comm counts the NICs of a node as shared by all groups of a family (as they are when "
+          "the job runs). With every mesh profiled alone the least T_comm that fits would be {}: "
+          "P {}, G {}, OS {}, micro-batch {}, recompute {}",
+          human(alone), to_text(found.meshes.parameters), to_text(found.meshes.gradients),
+          to_text(found.meshes.optimizer), found.micro_batch, name_of(found.recompute));
+    }
+    return "";
   }
 
   const PlanRequest& request_;
   const Machine& machine_;
+  const PlanProgress& progress_;
+  QuickBounds quick_;
   std::vector<PlanCandidate> candidates_;
+  std::priority_queue<Prospect, std::vector<Prospect>, Later> queue_;
+  Plan plan_;
+  std::optional<PlanCandidate> leanest_;  // of those that are too large
+  Bytes leanest_needs_;
 };
+
+}  // namespace
+
+namespace {
+
+template <class T>
+std::vector<T> without_repeats(const std::vector<T>& all) {
+  std::vector<T> once;
+  for (const T one : all)
+    if (std::find(once.begin(), once.end(), one) == once.end()) once.push_back(one);
+  return once;
+}
+
+std::int64_t smallest_micro_batch(const PlanRequest& request) {
+  return *std::min_element(request.micro_batch_sizes.begin(), request.micro_batch_sizes.end());
+}
+
+// The multiple above.
+std::int64_t nearest_batch(const PlanRequest& request) {
+  const std::int64_t wave = smallest_micro_batch(request) * request.gpus;
+  return (request.training.global_batch / wave + 1) * wave;
+}
+
+void check_reserve(const PlanRequest& request) {
+  const Bytes memory = request.cluster.node.gpu.memory;
+  if (request.training.memory_reserve < memory) return;
+  throw InputError({"memory reserve", ""},
+                   fmt::format("{} leaves nothing of the {} of a {}; less than that would do",
+                               human(request.training.memory_reserve), human(memory),
+                               request.cluster.node.gpu.name));
+}
 
 }  // namespace
 
@@ -179,9 +297,9 @@ std::vector<PlanCandidate> plan_candidates(const PlanRequest& request) {
   std::vector<PlanCandidate> candidates;
   const Mesh data_parallel = data_parallel_mesh(request.cluster, request.gpus);
   for (const MeshChoice& meshes : mesh_choices(data_parallel))
-    for (const std::int64_t micro_batch : request.micro_batch_sizes) {
+    for (const std::int64_t micro_batch : without_repeats(request.micro_batch_sizes)) {
       if (request.training.global_batch % (micro_batch * request.gpus) != 0) continue;
-      for (const Recompute recompute : request.recompute)
+      for (const Recompute recompute : without_repeats(request.recompute))
         for (const bool overlap : request.overlap_broadcast)
           candidates.push_back({meshes, micro_batch, recompute, overlap});
     }
@@ -199,13 +317,16 @@ Strategy strategy_of(const PlanCandidate& candidate) {
   return strategy;
 }
 
-Plan make_plan(const PlanRequest& request) {
+Plan make_plan(const PlanRequest& request, const PlanProgress& progress) {
+  check_reserve(request);
   if (plan_candidates(request).empty())
     throw InputError(fmt::format(
-        "a global batch of {} sequences is not a multiple of GPUs ({}) x any micro-batch size",
-        request.training.global_batch, request.gpus));
+        "a global batch of {} sequences is not a multiple of GPUs ({}) x any micro-batch size; "
+        "such as {} would be, with a micro-batch of {}",
+        request.training.global_batch, request.gpus, nearest_batch(request),
+        smallest_micro_batch(request)));
   const Machine machine(request.cluster, request.calibration, request.gpus);
-  return Search(request, machine).run();
+  return Search(request, machine, progress).run();
 }
 
 }  // namespace amsp

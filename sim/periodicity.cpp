@@ -32,4 +32,12 @@ std::optional<Seconds> Periodicity::note(ReplayMoment moment) {
   return period;
 }
 
+std::optional<Seconds> Periodicity::note_step(ReplayMoment moment) {
+  std::optional<Seconds> period;
+  if (last_step_ && last_step_->anchor.step + 1 == moment.anchor.step && alike(*last_step_, moment))
+    period = moment.time - last_step_->time;
+  last_step_ = std::move(moment);
+  return period;
+}
+
 }  // namespace amsp

@@ -28,10 +28,12 @@ class Periodicity {
   // Notes a moment; the period if it is like the one before it in the same step and block and
   // everything between them was in the steady part (repetition >= 1).
   [[nodiscard]] std::optional<Seconds> note(ReplayMoment moment);
+  // The same for the start of a step and that of the step before: all later steps repeat it.
+  [[nodiscard]] std::optional<Seconds> note_step(ReplayMoment moment);
   void forget() { last_.reset(); }
 
  private:
-  std::optional<ReplayMoment> last_;
+  std::optional<ReplayMoment> last_, last_step_;
 };
 
 }  // namespace amsp

@@ -100,6 +100,10 @@ ReplayResult run_fluid(const ReplayInput& input, const Problem& problem,
   result.skipped = replayer.skipped();
   result.others = replayer.others();
   result.events = engine->events();
+  if (const auto& steady = replayer.steady_step()) {
+    result.period_start = steady->start;
+    result.step_time = steady->period;
+  }
   return result;
 }
 
@@ -111,6 +115,7 @@ ReplayResult replay(const ReplayInput& input, const ReplayOptions& asked) {
   // Noise leaves nothing to fold; jobs with steps of their own have no common period.
   if (jittered(input)) options.folded = options.fold_repeats = false;
   if (!input.background.empty()) options.fold_repeats = false;
+  if (jittered(input) || !input.background.empty()) options.fold_steps = false;
   if (options.engine == EngineKind::simgrid) options.folded = false;
 
   progress_phase("routes");
@@ -124,7 +129,7 @@ ReplayResult replay(const ReplayInput& input, const ReplayOptions& asked) {
   ReplayResult result = options.engine == EngineKind::fluid
                             ? run_fluid(input, problem, options)
                             : run_simgrid(input, unfolded, problem, options);
-  set_period(input.schedule, options.steps, result);
+  if (!(result.step_time > Seconds{})) set_period(input.schedule, options.steps, result);
   for (const FoldedRank& rank : problem.ranks)
     if (rank.job == 0) result.rank_classes.push_back({rank.representative, rank.members});
   result.class_of_rank.assign(partition.rank_class.begin(),

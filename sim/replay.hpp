@@ -24,6 +24,7 @@ struct ReplayOptions {
   bool folded = true;          // fluid: one representative per class
   bool messages = false;       // simgrid: every ring or tree step is a communication
   bool fold_repeats = true;    // stop replaying a repeated block once it is periodic
+  bool fold_steps = false;     // stop once a step repeats the one before it, and report that one
   int steps = 3;               // training steps; the last period is reported
   bool implied_links = false;  // report also links that cannot be the bottleneck
 };

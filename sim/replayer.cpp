@@ -235,9 +235,14 @@ void Replayer::on_finished(std::span<const TaskId> tasks) {
     else
       finish_group(static_cast<int>(task.position() - lanes_.size()));
   }
+  if (steady_step_ && lanes_[static_cast<std::size_t>(anchor_lane_)].wait != Wait::running) {
+    main_lanes_left_ = 0;  // the first op behind the steady step is on record
+    return;
+  }
   drain();
   if (!anchor_started_) return;
   anchor_started_ = false;
+  if (options_.fold_steps) note_step(lanes_[static_cast<std::size_t>(anchor_lane_)]);
   if (options_.fold_repeats) skip_repetitions(lanes_[static_cast<std::size_t>(anchor_lane_)]);
 }
 

@@ -3,6 +3,7 @@
 // dependencies over the classes of a problem; the engine runs what is ready.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,11 @@ class Replayer {
   [[nodiscard]] std::vector<OpRecord> take_records() { return std::move(records_); }
   [[nodiscard]] const std::vector<SkippedRepetitions>& skipped() const { return skipped_; }
   [[nodiscard]] const std::vector<OtherTransfer>& others() const { return others_; }
+  // A step that all later ones repeat (options.fold_steps); the records end soon behind it.
+  struct SteadyStep {
+    Seconds start, period;
+  };
+  [[nodiscard]] const std::optional<SteadyStep>& steady_step() const { return steady_step_; }
 
  private:
   enum class Wait { dependencies, members, running, ended, job };  // job: one step ahead of it
@@ -68,6 +74,7 @@ class Replayer {
   void on_finished(std::span<const TaskId> tasks);
   void drain();
   void skip_repetitions(const LaneState& anchor);
+  void note_step(const LaneState& anchor);
   void shift(const Instance& anchor, std::int64_t repetitions, Seconds period);
   [[nodiscard]] ReplayMoment moment(const Instance& anchor) const;
   [[nodiscard]] std::string deadlock() const;
@@ -90,6 +97,7 @@ class Replayer {
   Seconds shift_;  // time of repetitions that were not replayed
   int anchor_lane_ = -1;
   bool anchor_started_ = false;
+  std::optional<SteadyStep> steady_step_;
 };
 
 }  // namespace amsp

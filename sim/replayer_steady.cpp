@@ -58,6 +58,18 @@ void Replayer::skip_repetitions(const LaneState& anchor_lane) {
   periodicity_.forget();
 }
 
+void Replayer::note_step(const LaneState& anchor_lane) {
+  const FoldedRank& rank = problem_.ranks[static_cast<std::size_t>(anchor_lane.rank)];
+  const auto first =
+      job_of(anchor_lane)
+          .program.first_from(rank.lanes[static_cast<std::size_t>(anchor_lane.stream)],
+                              {anchor_lane.at.step, 0, 0, 0});
+  if (!first || *first != anchor_lane.at || !engine_.progress()) return;
+  const ReplayMoment here = moment(anchor_lane.at);
+  if (const std::optional<Seconds> period = periodicity_.note_step(here))
+    steady_step_ = SteadyStep{here.time - *period, *period};
+}
+
 void Replayer::shift(const Instance& anchor, std::int64_t repetitions, Seconds period) {
   const Seconds by = period * static_cast<double>(repetitions);
   const auto move = [&](Instance& at) {

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "base/file.hpp"
+#include "base/progress.hpp"
 #include "base/units_text.hpp"
 #include "cli/command.hpp"
 #include "cli/html_flag.hpp"
@@ -32,7 +33,9 @@ class PlanCommand : public Command {
   std::string_view details() const override {
     return "Tries every choice of P, G and OS meshes with every micro-batch size, recompute and\n"
            "broadcast-overlap setting; prints the best with the reason for their order.\n"
-           "--global-batch counts sequences; with a suffix, tokens (4Mi tokens).";
+           "--global-batch counts sequences; with a suffix, tokens (4Mi tokens).\n"
+           "When nothing fits, the plan is empty, stderr says by how much the leanest candidate\n"
+           "misses and what would fit, and the exit status is 1.";
   }
   void declare(Options& options) override {
     options.option("--model", "M", "model: name, or path (Hugging Face config.json too)", model_);
@@ -60,7 +63,7 @@ class PlanCommand : public Command {
   }
   int run() override {
     const PlanRequest request = read();
-    const Plan plan = make_plan(request);
+    const Plan plan = find_plan(request);
     const PlanPrice price{tokens_.empty() ? Tokens(0) : parse_tokens(tokens_, {"--tokens", ""}),
                           price_ > 0 ? price_ : request.cluster.price_per_gpu_hour};
     if (!output_.empty()) write_file(output_, plan_json(request, plan, price));
@@ -69,11 +72,15 @@ class PlanCommand : public Command {
                                                 : plan_table(request, plan, price);
     std::fputs(text.c_str(), stdout);
     if (html_.wanted()) write_page(request, plan, plan_json(request, plan, price));
-    if (plan.best.empty()) throw CheckFailed("nothing fits: " + plan.smallest_miss);
+    if (plan.best.empty()) throw CheckFailed("nothing fits: " + plan.nothing_fits);
     return 0;
   }
 
  private:
+  static Plan find_plan(const PlanRequest& request) {
+    Progress progress("plan", static_cast<std::int64_t>(plan_candidates(request).size()));
+    return make_plan(request, [&progress](std::int64_t settled) { progress.advance(settled); });
+  }
   // The plan, and one step of its best candidate.
   void write_page(const PlanRequest& request, const Plan& plan, const std::string& json) const {
     std::vector<ReportFile> files{{"", "plan.json", json}};
@@ -92,14 +99,16 @@ class PlanCommand : public Command {
     request.cluster = load_cluster(cluster_);
     request.calibration = calibration_ ? *calibration_ : request.cluster.calibration;
     request.gpus = static_cast<int>(gpus_);
-    // One reader for the training setting: the scenario's.
-    const std::string json = "{\"sequence_length\": " + std::to_string(sequence_) +
-                             ", \"global_batch\": " + quoted_batch() + ", \"dtype\": \"" + dtype_ +
-                             "\", \"memory_reserve\": \"" + reserve_ + "\"}";
-    request.training = parse_training(JsonValue::parse_text(json, "command line"));
+    const bool number = batch_.find_first_not_of("0123456789") == std::string::npos;
+    request.training = setting("--global-batch", "global_batch", number ? batch_ : quoted(batch_));
+    request.training.dtype = setting("--dtype", "dtype", quoted(dtype_)).dtype;
+    request.training.memory_reserve =
+        setting("--memory-reserve", "memory_reserve", quoted(reserve_)).memory_reserve;
     for (const std::string& size : split(micro_batches_))
       request.micro_batch_sizes.push_back(
           JsonValue::parse_text(size, "--micro-batch").as_integer(1, 1 << 20));
+    if (request.micro_batch_sizes.empty() || split(recompute_).empty())
+      throw InputError("--micro-batch and --recompute need at least one value each");
     for (const std::string& word : split(recompute_))
       request.recompute.push_back(recompute_of(word));
     request.objective = objective_ == "paper" ? PlanObjective::paper : PlanObjective::step_time;
@@ -108,9 +117,26 @@ class PlanCommand : public Command {
     request.replay = replay_.options();
     return request;
   }
-  [[nodiscard]] std::string quoted_batch() const {
-    const bool number = batch_.find_first_not_of("0123456789") == std::string::npos;
-    return number ? batch_ : "\"" + batch_ + "\"";
+  static std::string quoted(const std::string& text) {
+    std::string result = "\"";
+    for (const char c : text) {
+      if (c == '"' || c == '\\') result += '\\';
+      result += c;
+    }
+    return result + "\"";
+  }
+  // One reader for the training settings, the scenario's; errors name the option.
+  [[nodiscard]] Training setting(const std::string& flag, const std::string& key,
+                                 const std::string& value) const {
+    const std::string json =
+        "{\"sequence_length\": " + std::to_string(sequence_) + ", \"" + key + "\": " + value + "}";
+    try {
+      return parse_training(JsonValue::parse_text(json, flag));
+    } catch (const InputError& error) {
+      const std::string message = error.what(), place = flag + ": /" + key + ": ";
+      if (!message.starts_with(place)) throw;
+      throw InputError({flag, ""}, message.substr(place.size()));
+    }
   }
   static Recompute recompute_of(const std::string& word) {
     const auto names = recompute_names();

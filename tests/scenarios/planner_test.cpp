@@ -56,6 +56,10 @@ TEST_CASE("the optimum is that of exhaustive simulation") {
     all.top = 1000000;  // nothing is pruned
     const Plan exhaustive = make_plan(all);
     CHECK(exhaustive.pruned == 0);
+    CHECK(exhaustive.candidates == exhaustive.equal + exhaustive.too_large + exhaustive.simulated);
+    CHECK(plan.candidates == plan.equal + plan.too_large + plan.pruned + plan.simulated);
+    CHECK(plan.candidates == exhaustive.candidates);
+    CHECK(plan.simulated < exhaustive.simulated);
     REQUIRE(plan.best.size() == 3);
     for (std::size_t i = 0; i < plan.best.size(); ++i) {
       INFO("gpus " << gpus << " place " << i);

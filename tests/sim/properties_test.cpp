@@ -112,6 +112,41 @@ TEST_CASE("Folding leaves jitter alone") {
   });
 }
 
+TEST_CASE("A second job never speeds the first up") {
+  const auto slowdown = [](const toy::Case& one) {
+    ReplayInput input = one.input();
+    const ReplayOptions options{EngineKind::fluid, true, false, true, 4};
+    const Seconds beside = with_any_job(input, options).step_time;
+    input.background.clear();
+    const Seconds alone = replay(input, options).step_time;
+    RC_TAG(one.other ? (beside > alone ? "slower" : "as fast") : "no other job");
+    return alone.value() > 0 ? beside / alone : 1;
+  };
+  rc::prop("exactly, where the first does not compete with itself", [&] {
+    RC_ASSERT(slowdown({any_seed(), {true, true, true, 0, true, 1, true, true}}) >= 1 - 1e-9);
+  });
+  // A group that is delayed may then meet less competition from the job's other groups.
+  rc::prop("else up to the anomalies of competition inside the first", [&] {
+    RC_ASSERT(slowdown({any_seed(), {true, true, false, 0, true, 1, true, true}}) >= 1 - 0.05);
+  });
+}
+
+TEST_CASE("Groups inside nodes are never slower packed than scattered") {
+  rc::prop("any placement against packed", [] {
+    toy::Case one(any_seed(), {.perturbed = false, .chain = true, .placed = true});
+    for (Op& op : one.schedule.ops)  // communicator 0 is inside nodes, and of the least size
+      if (op.collective) {
+        op.collective->communicator = CommId(0);
+        op.collective->root = 0;
+      }
+    ReplayInput input = one.input();
+    const Seconds scattered = replay(input, unfolded()).step_time;
+    input.gpu_of_rank.clear();
+    const Seconds packed = replay(input, unfolded()).step_time;
+    RC_ASSERT(packed.value() <= scattered.value() * (1 + 1e-9));
+  });
+}
+
 TEST_CASE("The engines agree where nothing competes for a link") {
   rc::prop("fluid and simgrid to 1e-6, wherever the ranks are and whatever is down", [] {
     const toy::Case one(any_seed(),

@@ -133,7 +133,11 @@ int main(int argc, char** argv) {
   app.add_option("--repetitions", settings.loop.repetitions)->check(CLI::Range(1, 100000));
   app.add_option("--warm-up", settings.loop.warm_up)->check(CLI::Range(0, 100000));
   app.add_option("--id-file", settings.id_file, "file on a file system that all ranks share");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;  // CLI11's own numbers are 100 and more
+  }
   try {
     amsp::bench::measure_all(settings);
   } catch (const amsp::InputError& error) {

@@ -69,6 +69,23 @@ TEST_CASE("affinities are no cells, and rows may still be cut") {
   CHECK_FALSE(is_path_word("NV"));
 }
 
+TEST_CASE("GPUs that the driver leaves out are numbered anew, and that is said") {
+  Imported imported;
+  read_topology_text("\tGPU0\tGPU2\tCPU Affinity\nGPU0\t X \tNV2\t0-15\nGPU2\tNV2\t X \t0-15\n",
+                     "m.txt", imported);
+  REQUIRE(imported.machine->notes.size() == 1);
+  CHECK(has(imported.machine->notes[0], "position 1 holds GPU2"));
+}
+
+TEST_CASE("AMD's matrices are recognised and refused with another way") {
+  const std::string message =
+      message_of({{"r.txt",
+                   "=========== ROCm System Management Interface ===========\n"
+                   "===== Link Type between two GPUs =====\n       GPU0  GPU1\nGPU0   0  XGMI\n"}});
+  CHECK(has(message, "rocm-smi"));
+  CHECK(has(message, "NCCL_TOPO_DUMP_FILE"));
+}
+
 TEST_CASE("files of two machines are not merged") {
   const std::string a = tree(kA100, 7, "mlx5_0");
   CHECK(message_of({{"a.xml", a}, {"m.txt", matrix("NV12", "PXB")}}).empty());

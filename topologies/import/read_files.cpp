@@ -52,6 +52,10 @@ std::string seems(std::string_view text) {
   if (zeros > 0) return "the file is binary";
   if (text.find("busbw") != std::string_view::npos)
     return "this looks like nccl-tests output (amsp calibrate reads that)";
+  const auto has = [&](const char* part) { return text.find(part) != std::string_view::npos; };
+  if (has("ROCm System Management") || has("LINK TYPE TABLE") || has("Link Type between two GPUs"))
+    return "this is the output of rocm-smi --showtopo or amd-smi topology, which is not read; take "
+           "the XML that RCCL writes (NCCL_TOPO_DUMP_FILE=topo.xml) on the same machine";
   if (text.find("GPU0") != std::string_view::npos)
     return "GPUs are named, but there is no row of a matrix (GPU0 X NV12 …)";
   return "nothing in it looks like one";

@@ -47,6 +47,7 @@ class MatrixReader {
     for (const TopoRow& row : table_.rows) take(row);
     fill_from_transposed();
     note_missing_rows();
+    note_gaps();
     return std::move(facts_);
   }
 
@@ -141,6 +142,17 @@ class MatrixReader {
     for (std::size_t a = 0; a < facts_.nics.size(); ++a)
       for (std::size_t b = 0; b < facts_.nics.size(); ++b)
         if (facts_.nic_nic[a][b] == PathKind::unknown) facts_.nic_nic[a][b] = facts_.nic_nic[b][a];
+  }
+
+  // GPUs that the driver leaves out (MIG, drained): the others are numbered through.
+  void note_gaps() {
+    for (std::size_t i = 0; i < facts_.gpus.size(); ++i) {
+      if (facts_.gpus[i].label == fmt::format("GPU{}", i)) continue;
+      facts_.notes.push_back(
+          fmt::format("the GPUs are not numbered through (position {} holds {}): numbered anew", i,
+                      facts_.gpus[i].label));
+      return;
+    }
   }
 
   void note_missing_rows() {

@@ -111,7 +111,8 @@ class Children {
     for (pid_t pid : pids_)
       if (pid > 0) kill(pid, SIGKILL);
     for (pid_t& pid : pids_)
-      if (pid > 0) waitpid(pid, nullptr, 0);
+      while (pid > 0 && waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+      }
   }
   std::vector<pid_t> pids_;
 };
@@ -122,6 +123,9 @@ class Children {
   try {
     sigprocmask(SIG_SETMASK, &signals, nullptr);
     for (int signal : kStopSignals) std::signal(signal, SIG_DFL);
+    // Gloo writes to sockets whose peer may be dead. That must not kill this rank, too, or the
+    // wrong one is named.
+    std::signal(SIGPIPE, SIG_IGN);
     if (!places.namespaces.empty()) enter_namespace(places.namespaces[rank.position()]);
     if (job.options.compute == ComputeMode::timed) favour_timed_rank();
     ControlLink link(std::move(socket), [](const std::string&) { _exit(1); });

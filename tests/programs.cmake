@@ -10,3 +10,4 @@ add_test(NAME kill_ranks COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/exec/kill_ranks.sh 
 set_tests_properties(kill_ranks PROPERTIES TIMEOUT 180 ENVIRONMENT "SEED=20231")
 add_test(NAME validate_hosts COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/validate_hosts.sh $<TARGET_FILE:amsp>)
 set_tests_properties(validate_hosts PROPERTIES TIMEOUT 300 RUN_SERIAL ON)
+add_test(NAME gpu_check COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/exec/gpu_check_test.sh ${PROJECT_SOURCE_DIR})

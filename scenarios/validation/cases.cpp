@@ -25,8 +25,8 @@ struct NamedStrategy {
 // Buckets are small, as the model is. "node" and "all" are meshes.
 constexpr NamedStrategy kStrategies[] = {
     {"DDP", R"({"preset": "ddp", "bucket": "BUCKET"})", true},
-    {"DDP without overlap",
-     R"({"preset": "ddp", "bucket": "BUCKET", "overlap_all_reduce": false})", false},
+    {"DDP without overlap", R"({"preset": "ddp", "bucket": "BUCKET", "overlap_all_reduce": false})",
+     false},
     {"ZeRO-1", R"({"preset": "zero1", "bucket": "BUCKET"})", true},
     {"ZeRO-3", R"({"preset": "zero3", "bucket": "BUCKET"})", false},
     {"FSDP", R"({"preset": "fsdp", "bucket": "BUCKET"})", false},

@@ -26,7 +26,8 @@ constexpr int kReplayedSteps = 4;
 constexpr Bytes kPilot{1048576.0};
 constexpr Seconds kPilotTime{0.1};
 constexpr double kLargestScale = 64;
-// A noisy measurement is repeated so often at most; all steps count then.
+// A noisy measurement is repeated so often at most; all steps count then. The quick validation
+// has no time for that.
 constexpr int kRepeats = 2;
 constexpr double kNoisyShare = 0.25;  // of a benchmark's rows
 
@@ -71,6 +72,16 @@ double median_of(std::vector<double> values) {
   return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
+// A model and the network at the rates that it found.
+struct Fitted {
+  std::unique_ptr<CollectiveModel> model;
+  std::unique_ptr<Network> network;
+  void use(const ClusterSpec& cluster, std::unique_ptr<CollectiveModel> fitted) {
+    model = std::move(fitted);
+    network = std::make_unique<Network>(cluster, model->achievable());
+  }
+};
+
 class Validation {
  public:
   Validation(const ValidationOptions& options, RankTeam& team)
@@ -82,7 +93,7 @@ class Validation {
     fit();
     // The fit is the healthy machine's; what a slower uplink does is for the simulator to say.
     for (const auto& [node, rate] : shape_.uplinks) testbed.set_uplink(node, rate);
-    perturbations_ = uplink_perturbations(shape_, *network_);
+    perturbations_ = uplink_perturbations(shape_, *best().network);
     return compare();
   }
 
@@ -137,16 +148,14 @@ class Validation {
     for (std::size_t i = 0; i < rows.size(); ++i)
       say(fmt::format("  {} of {}, {}: {}", name_of(rows[i].kind), human(rows[i].bytes),
                       benchmark.cases[i].group, human(rows[i].time)));
-    calibration_ = fit_collectives(observations_of(rows, cluster_), cluster_);
+    calibration_.use(cluster_, calibrated_collective_model(
+                                   fit_collectives(observations_of(rows, cluster_), cluster_)));
     if (options_.backend == "gloo") {
       auto ring = std::make_unique<RingModel>(rows);
       report_.fits = ring->fits();
-      model_ = std::move(ring);
-    } else {
-      model_ = calibrated_collective_model(calibration_);
+      ring_.use(cluster_, std::move(ring));
     }
-    const AchievableRates rates = model_->achievable();
-    network_ = std::make_unique<Network>(cluster_, rates);
+    const AchievableRates rates = best().model->achievable();
     if (options_.shape.intra > Bandwidth()) return;  // the testbed's are known
     shape_.intra = rates.gpu_intra;
     shape_.inter = shape_.nodes > 1 ? rates.nic : rates.gpu_intra;
@@ -170,10 +179,12 @@ class Validation {
     return team_.run(job);
   }
 
+  [[nodiscard]] int repeats() const { return options_.quick ? 0 : kRepeats; }
+
   // Again while many rows are noisy.
   ExecTrace execute(const Benchmark& benchmark, int steps) const {
     ExecTrace trace = execute(benchmark.schedule, steps);
-    for (int repeat = 0; repeat < kRepeats; ++repeat) {
+    for (int repeat = 0; repeat < repeats(); ++repeat) {
       std::size_t noisy = 0;
       for (const BenchmarkCase& one : benchmark.cases)
         noisy +=
@@ -189,7 +200,7 @@ class Validation {
   // Again while the step time is noisy.
   ExecTrace execute_steadily(const Schedule& schedule) const {
     ExecTrace trace = execute(schedule, options_.steps);
-    for (int repeat = 0; repeat < kRepeats && relative_spread(trace.step_times) > noisy_spread;
+    for (int repeat = 0; repeat < repeats() && relative_spread(trace.step_times) > noisy_spread;
          ++repeat) {
       say("  the step time is noisy: measuring again");
       trace = joined(std::move(trace), execute(schedule, options_.steps));
@@ -197,9 +208,11 @@ class Validation {
     return trace;
   }
 
-  ReplayResult predict(const Schedule& schedule) const {
+  [[nodiscard]] const Fitted& best() const { return ring_.model ? ring_ : calibration_; }
+
+  [[nodiscard]] ReplayResult predict(const Schedule& schedule, const Fitted& fitted) const {
     const auto compute = load_compute_model("", cluster_.node.gpu);  // all durations are stated
-    ReplayInput input{schedule, *network_, *model_, *compute};
+    ReplayInput input{schedule, *fitted.network, *fitted.model, *compute};
     input.perturbations = perturbations_;
     ReplayOptions replay_options;
     replay_options.steps = kReplayedSteps;
@@ -224,7 +237,8 @@ class Validation {
     say("measuring collectives at other sizes and at once");
     const Benchmark test = test_benchmark(shape_, options_.quick, scale_);
     const ExecTrace trace = execute(test, options_.repetitions);
-    const ReplayResult predicted = predict(test.schedule);
+    const ReplayResult predicted = predict(test.schedule, best());
+    const ReplayResult calibrated = predict(test.schedule, calibration_);
     std::vector<double> calibration_errors;
     for (const BenchmarkCase& one : test.cases) {
       const CollectivePart& part = *test.schedule.op(one.op).collective;
@@ -235,9 +249,8 @@ class Validation {
            one.alone,
            {predicted_duration(predicted, one.op), median(measured), relative_spread(measured)}});
       if (!one.alone || !report_.counts(report_.collectives.back())) continue;
-      const GroupShape group = shape_on(cluster_, one.shape.ranks, one.shape.ranks_per_node);
-      const Seconds calibrated = calibration_.at(part.kind, part.bytes, group).time;
-      calibration_errors.push_back(std::abs(calibrated / median(measured) - 1));
+      calibration_errors.push_back(
+          std::abs(predicted_duration(calibrated, one.op) / median(measured) - 1));
     }
     report_.calibration_error = median_of(std::move(calibration_errors));
   }
@@ -262,10 +275,13 @@ class Validation {
     ValidatedSchedule result;
     result.name = one.name;
     result.schedule = std::move(one.schedule);
-    result.predicted = predict(result.schedule);
+    result.predicted = predict(result.schedule, best());
     result.executed = execute_steadily(result.schedule);
     result.step = {result.predicted.step_time, result.executed.step_time,
                    relative_spread(result.executed.step_times)};
+    report_.calibration_step_error = std::max(
+        report_.calibration_step_error,
+        std::abs(predict(result.schedule, calibration_).step_time / result.step.measured - 1));
     const Seconds computing = busy(result.schedule);
     result.exposed = {result.step.predicted - computing, result.step.measured - computing};
     std::map<std::string, std::pair<std::vector<Seconds>, std::vector<Seconds>>> durations;
@@ -286,9 +302,7 @@ class Validation {
   TestbedShape shape_;
   double scale_ = 1;
   ClusterSpec cluster_;
-  CollectiveCalibration calibration_;
-  std::unique_ptr<CollectiveModel> model_;
-  std::unique_ptr<Network> network_;
+  Fitted ring_, calibration_;
   Perturbations perturbations_;
   ValidationReport report_;
   LoadMeter meter_;

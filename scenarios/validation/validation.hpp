@@ -60,8 +60,9 @@ struct ValidationReport {
   std::map<CollectiveKind, RingFit> fits;     // empty with nccl: the ordinary calibration then
   std::vector<MeasuredCollective> benchmark;  // what was fitted
   ForeignLoad load;                           // of this machine, while it measured
-  // Median error of what amsp calibrate fits to the same rows, for the same collectives as below.
-  double calibration_error = 0;
+  // Median error of collectives alone, and largest of a step time, when the simulator uses what
+  // amsp calibrate fits to the same rows.
+  double calibration_error = 0, calibration_step_error = 0;
   std::vector<ValidatedCollective> collectives;
   std::vector<ValidatedSchedule> schedules;
 

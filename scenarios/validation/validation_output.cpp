@@ -86,12 +86,14 @@ std::string to_table(const ValidationReport& report) {
   const std::string order = report.broken_order();
   text += fmt::format(
       "\nMedian error of collectives alone above 256 KiB: {:.1f} %; several at once: {:.1f} %\n"
-      "The same by amsp calibrate's model, alone: {:.1f} %\n"
-      "Largest error of a step time: {:.1f} %\nOrder of the schedules: {}\n"
+      "Largest error of a step time: {:.1f} %\n"
+      "With amsp calibrate's fit to the same rows: collectives alone {:.1f} %, step time {:.1f} %\n"
+      "Order of the schedules: {}\n"
       "While measuring, other processes took {:.0f} % of the processors, the hypervisor {:.0f} %\n",
       100 * report.median_collective_error(), 100 * report.median_collective_error(false),
-      100 * report.calibration_error, 100 * report.largest_step_error(),
-      order.empty() ? "as predicted" : order, 100 * report.load.others, 100 * report.load.steal);
+      100 * report.largest_step_error(), 100 * report.calibration_error,
+      100 * report.calibration_step_error, order.empty() ? "as predicted" : order,
+      100 * report.load.others, 100 * report.load.steal);
   return text;
 }
 
@@ -127,6 +129,7 @@ std::string to_json(const ValidationReport& report) {
   json["median_collective_error"] = report.median_collective_error();
   json["median_collective_error_at_once"] = report.median_collective_error(false);
   json["calibration_error"] = report.calibration_error;
+  json["calibration_step_error"] = report.calibration_step_error;
   json["load"] = {{"other_processes", report.load.others}, {"steal", report.load.steal}};
   json["largest_step_time_error"] = report.largest_step_error();
   const std::string order = report.broken_order();

@@ -56,9 +56,12 @@ Cost run(const std::vector<std::string>& command) {
 Cost median(const std::vector<std::string>& command, int runs) {
   std::vector<Cost> costs;
   for (int i = 0; i < runs; ++i) costs.push_back(run(command));
-  std::sort(costs.begin(), costs.end(),
-            [](const Cost& a, const Cost& b) { return a.wall_s < b.wall_s; });
-  Cost middle = costs[costs.size() / 2];
+  const auto middle_of = [&](double Cost::*part) {
+    std::sort(costs.begin(), costs.end(),
+              [&](const Cost& a, const Cost& b) { return a.*part < b.*part; });
+    return costs[costs.size() / 2].*part;
+  };
+  Cost middle{middle_of(&Cost::wall_s), middle_of(&Cost::cpu_s), 0, true};
   for (const Cost& cost : costs) {
     middle.memory_mb = std::max(middle.memory_mb, cost.memory_mb);
     middle.ok = middle.ok && cost.ok;

@@ -38,8 +38,8 @@ void replay_workload(benchmark::State& state, const Schedule& schedule,
   for (auto _ : state) benchmark::DoNotOptimize(replay(input, options).step_time);
 }
 
-constexpr ReplayOptions folded{EngineKind::fluid, true, false, true, 1};
-constexpr ReplayOptions unfolded{EngineKind::fluid, false, false, true, 1};
+constexpr ReplayOptions folded{EngineKind::fluid, true, false, true, false, 1};
+constexpr ReplayOptions unfolded{EngineKind::fluid, false, false, true, false, 1};
 
 void allreduce_folded(benchmark::State& state) {
   replay_workload(state, neutral::allreduce(static_cast<int>(state.range(0))), folded, false);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 
@@ -31,6 +32,7 @@ class Builder {
       add_groups(j);
     }
     problem_.compute_uncertainty = kernels_.share();
+    problem_.compute_range = compute_range();
     for (const auto& [kind, sum] : collectives_)
       problem_.collective_uncertainty[kind] = sum.share();
     return std::move(problem_);
@@ -57,7 +59,9 @@ class Builder {
         const KernelEstimate estimate = input_.compute.estimate(kernel);
         if (j == 0) kernels_.add(estimate.time, estimate.low, estimate.high, runs);
         time += estimate.time;
-        if (j == 0) problem_.compute_range = std::max(problem_.compute_range, estimate.range);
+        if (j == 0)
+          time_by_range_[static_cast<std::size_t>(estimate.range)] +=
+              estimate.time.value() * static_cast<double>(runs);
       }
       check_time(schedule.ops[o], time);
       job.kernel_time.push_back(input_.idealised.compute ? Seconds{} : time);
@@ -73,6 +77,19 @@ class Builder {
     if (time == Seconds{} || (time >= kLeast && time <= kMost)) return;
     throw InputError(fmt::format("op \"{}\" takes {}; accepted: 0, or {} to {}", op.name,
                                  to_text(time), to_text(kLeast), to_text(kMost)));
+  }
+
+  // The weakest range that, with what is weaker, holds a quarter of the computing time: the few
+  // memory-bound kernels, which nobody measures, do not speak for the matrix products.
+  [[nodiscard]] PredictionRange compute_range() const {
+    double all = 0;
+    for (const double time : time_by_range_) all += time;
+    double weaker = 0;
+    for (std::size_t range = time_by_range_.size(); range-- > 1;) {
+      weaker += time_by_range_[range];
+      if (weaker > 0 && weaker >= all / 4) return static_cast<PredictionRange>(range);
+    }
+    return PredictionRange::measured;
   }
 
   void add_links() {
@@ -267,6 +284,7 @@ class Builder {
   const Partition& partition_;
   Problem problem_;
   Spread kernels_;
+  std::array<double, 3> time_by_range_{};  // of the main job's kernels
   std::map<CollectiveKind, Spread> collectives_;
   std::vector<char> representative_;        // by link
   std::map<int, std::map<int, int>> rows_;  // of the current job: pattern, group class

@@ -44,7 +44,7 @@ TEST_CASE("Links carry what the closed form says") {
   const Problem problem = build_problem(input, all, partition);
   const std::unique_ptr<Engine> engine = make_fluid_engine(problem);
   Replayer replayer(problem, input.perturbations, *engine,
-                    {EngineKind::fluid, folded, false, false, 2});
+                    {EngineKind::fluid, folded, false, false, false, 2});
   replayer.run();
   const std::vector<Bytes> carried = engine->carried();
   // Two steps of three repetitions. A ring of 8 over one channel sends 2 x 7/8 x 8 MB = 14 MB over
@@ -62,7 +62,7 @@ TEST_CASE("Links carry what the closed form says") {
 TEST_CASE("A symmetric job folds into one rank class, a slow GPU splits it as far as it must") {
   const Fixture fixture;
   ReplayInput input = fixture.input();
-  const ReplayOptions options{EngineKind::fluid, true, false, true, 2};
+  const ReplayOptions options{EngineKind::fluid, true, false, true, false, 2};
   CHECK(replay(input, options).rank_classes.size() == 1);
   input.perturbations.slow_gpus.push_back({GpuId(5), 0.5});
   const ReplayResult split = replay(input, options);
@@ -74,7 +74,8 @@ TEST_CASE("A symmetric job folds into one rank class, a slow GPU splits it as fa
 
 TEST_CASE("A task alone takes the time of its estimate") {
   const Fixture fixture;
-  const ReplayResult result = replay(fixture.input(), {EngineKind::fluid, true, false, true, 1});
+  const ReplayResult result =
+      replay(fixture.input(), {EngineKind::fluid, true, false, true, false, 1});
   // 5 us + 2 x 7/8 x 8 MB / 8 GB/s = 1.755 ms; 5 us + 1/2 x 2 MB / 8 GB/s = 0.130 ms.
   const OpRecord& reduce = toy::record(result, fixture.schedule, "reduce", 0);
   CHECK((reduce.end - reduce.start).value() == Approx(1.755e-3).epsilon(1e-12));
@@ -87,7 +88,7 @@ TEST_CASE("A degraded link slows the tasks that are bound by it, and no others")
   ReplayInput input = fixture.input();
   for (const LinkId link : fixture.network.nic_links(NodeId(2), NicId(0)))
     input.perturbations.links.push_back({link, 0.4});
-  const ReplayResult result = replay(input, {EngineKind::fluid, true, false, true, 1});
+  const ReplayResult result = replay(input, {EngineKind::fluid, true, false, true, false, 1});
   // The ring wanted 8 of 10 GB/s, e = 0.8: its wire fills the healthy link. At 40 % it takes
   // 1 / 0.4 of the time.
   const OpRecord& reduce = toy::record(result, fixture.schedule, "reduce", 0);
@@ -111,7 +112,7 @@ TEST_CASE("A second job takes its share of the links and leaves the rest alone")
   const auto engine = GENERATE(EngineKind::fluid, EngineKind::simgrid);
   // Each job has a GPU on both nodes; both need the only NIC.
   ReplayInput input{schedule, network, collectives, compute, {GpuId(0), GpuId(2)}};
-  const ReplayOptions options{engine, folded, false, true, 3};
+  const ReplayOptions options{engine, folded, false, true, false, 3};
   CHECK(replay(input, options).step_time.value() == Approx(1e-3).epsilon(1e-9));
   input.background.push_back({schedule, {GpuId(1), GpuId(3)}});
   CHECK(replay(input, options).step_time.value() == Approx(2e-3).epsilon(1e-9));

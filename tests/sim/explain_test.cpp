@@ -76,7 +76,7 @@ TEST_CASE("What-if figures are those of a run with that resource infinitely fast
   rc::prop("compute, latency and links, whatever is perturbed", [] {
     const auto seed = *rc::gen::inRange<std::uint64_t>(0, 1000000000);
     const toy::Case one(seed, {.placed = true, .jitter = true});
-    const ReplayOptions options{EngineKind::fluid, true, false, true, 3};
+    const ReplayOptions options{EngineKind::fluid, true, false, true, false, 3};
     const Explanation explanation = explain(one.input(), options);
     const auto saved = [&](const std::string& resource) {
       for (const Saving& saving : explanation.savings)
@@ -109,7 +109,8 @@ TEST_CASE("The critical path covers the step, also of a perturbed job") {
   rc::prop("each stretch ends where the next begins; shares sum to the step", [] {
     const auto seed = *rc::gen::inRange<std::uint64_t>(0, 1000000000);
     const toy::Case one(seed, {.placed = true, .jitter = true});
-    const Explanation explanation = explain(one.input(), {EngineKind::fluid, true, false, true, 3});
+    const Explanation explanation =
+        explain(one.input(), {EngineKind::fluid, true, false, true, false, 3});
     const ReplayResult& result = explanation.result;
     Seconds sum;
     for (const PathShare& share : explanation.shares) sum += share.time;

@@ -13,8 +13,8 @@ Seconds step_time(const Schedule& schedule, const ClusterSpec& spec, bool messag
   const toy::RingModel collectives(microseconds(5), gigabytes_per_second(8), 0.1);
   const toy::FixedModel compute;
   const ReplayInput input{schedule, network, collectives, compute};
-  if (!messages) return replay(input, {EngineKind::fluid, true, false, true, 1}).step_time;
-  return replay(input, {EngineKind::simgrid, false, true, true, 1}).step_time;
+  if (!messages) return replay(input, {EngineKind::fluid, true, false, true, false, 1}).step_time;
+  return replay(input, {EngineKind::simgrid, false, true, true, false, 1}).step_time;
 }
 
 Schedule one_collective(int ranks, CollectiveKind kind, Bytes bytes) {

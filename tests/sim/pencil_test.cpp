@@ -50,7 +50,7 @@ TEST_CASE("A one-layer step on two GPUs takes the time worked out by hand") {
   SECTION("each step waits for the one before") {
     const Schedule schedule = toy::one_layer(true);
     const ReplayInput input{schedule, network, collectives, compute};
-    const ReplayResult result = replay(input, {engine, folded, false, true, 3});
+    const ReplayResult result = replay(input, {engine, folded, false, true, false, 3});
     for (int step = 0; step < 3; ++step) {
       const double from = 8.610 * step;
       check(result, schedule, "gather", step, from, from + 1.010);
@@ -74,7 +74,7 @@ TEST_CASE("A one-layer step on two GPUs takes the time worked out by hand") {
   SECTION("the next gather competes with the all-reduce") {
     const Schedule schedule = toy::one_layer(false);
     const ReplayInput input{schedule, network, collectives, compute};
-    const ReplayResult result = replay(input, {engine, folded, false, true, 2});
+    const ReplayResult result = replay(input, {engine, folded, false, true, false, 2});
     check(result, schedule, "gather", 1, 4.020, 6.030);
     check(result, schedule, "reduce", 0, 4.020, 7.030);
     check(result, schedule, "backward", 0, 3.010, 8.210);

@@ -65,7 +65,7 @@ Seconds carried(const ReplayResult& result) {
 }
 
 ReplayOptions unfolded(EngineKind engine = EngineKind::fluid) {
-  return {engine, false, false, false, 2};
+  return {engine, false, false, false, false, 2};
 }
 
 }  // namespace
@@ -73,7 +73,8 @@ ReplayOptions unfolded(EngineKind engine = EngineKind::fluid) {
 TEST_CASE("Folded and unfolded replays give the same times") {
   rc::prop("every start and end to 1e-9", [] {
     const toy::Case one(any_seed(), {});
-    const ReplayResult folded = replay(one.input(), {EngineKind::fluid, true, false, false, 2});
+    const ReplayResult folded =
+        replay(one.input(), {EngineKind::fluid, true, false, false, false, 2});
     const ReplayResult plain = replay(one.input(), unfolded());
     RC_ASSERT(folded.rank_classes.size() <= plain.rank_classes.size());
     check_same(folded, plain, 1e-9);
@@ -115,7 +116,7 @@ TEST_CASE("Folding leaves jitter alone") {
 TEST_CASE("A second job never speeds the first up") {
   const auto slowdown = [](const toy::Case& one) {
     ReplayInput input = one.input();
-    const ReplayOptions options{EngineKind::fluid, true, false, true, 4};
+    const ReplayOptions options{EngineKind::fluid, true, false, true, false, 4};
     const Seconds beside = with_any_job(input, options).step_time;
     input.background.clear();
     const Seconds alone = replay(input, options).step_time;
@@ -175,8 +176,10 @@ TEST_CASE("The engines agree within a bound where tasks share links differently"
 TEST_CASE("Repetitions folded in time give the same times") {
   rc::prop("every replayed start and end, and the step time, to 1e-9", [] {
     const toy::Case one(any_seed(), {true, false, false, 40});
-    const ReplayResult folded = replay(one.input(), {EngineKind::fluid, true, false, true, 3});
-    const ReplayResult plain = replay(one.input(), {EngineKind::fluid, true, false, false, 3});
+    const ReplayResult folded =
+        replay(one.input(), {EngineKind::fluid, true, false, true, false, 3});
+    const ReplayResult plain =
+        replay(one.input(), {EngineKind::fluid, true, false, false, false, 3});
     const Times times = by_instance(plain);
     for (const auto& [key, record] : by_instance(folded)) {
       RC_ASSERT(near(times.at(key)->start, record->start, 1e-9));
@@ -277,7 +280,7 @@ TEST_CASE("The same seed gives the same jitter, another seed another") {
   ReplayInput input = quiet.input();
   input.perturbations.kernel_jitter = 0.05;
   input.perturbations.link_jitter = 0.1;
-  const ReplayOptions options{EngineKind::fluid, true, false, true, 2};
+  const ReplayOptions options{EngineKind::fluid, true, false, true, false, 2};
   const Seconds first = replay(input, options).step_time;
   CHECK(replay(input, options).step_time == first);
   input.perturbations.seed = 2;

@@ -76,8 +76,8 @@ TEST_CASE("Folding is exact for every strategy, healthy and perturbed") {
     for (const bool perturbed : {false, true}) {
       ReplayInput input = job.input();
       if (perturbed) perturb(input, 11);
-      const ReplayResult folded = replay(input, {EngineKind::fluid, true, false, false, 2});
-      const ReplayResult plain = replay(input, {EngineKind::fluid, false, false, false, 2});
+      const ReplayResult folded = replay(input, {EngineKind::fluid, true, false, false, false, 2});
+      const ReplayResult plain = replay(input, {EngineKind::fluid, false, false, false, false, 2});
       CHECK(largest_difference(folded, plain) < 1e-9);
       CHECK(folded.rank_classes.size() < plain.rank_classes.size());
     }
@@ -88,8 +88,10 @@ TEST_CASE("Folding in time is exact for every strategy") {
   for (const StrategyPreset* preset : strategy_presets()) {
     INFO("strategy " << preset->name());
     const Job job(*preset, 30);
-    const ReplayResult folded = replay(job.input(), {EngineKind::fluid, true, false, true, 3});
-    const ReplayResult plain = replay(job.input(), {EngineKind::fluid, true, false, false, 3});
+    const ReplayResult folded =
+        replay(job.input(), {EngineKind::fluid, true, false, true, false, 3});
+    const ReplayResult plain =
+        replay(job.input(), {EngineKind::fluid, true, false, false, false, 3});
     CHECK(folded.repeats_folded);
     CHECK(folded.records.size() < plain.records.size() / 2);
     CHECK(folded.step_time.value() == Approx(plain.step_time.value()).epsilon(1e-9));
@@ -100,8 +102,10 @@ TEST_CASE("SimGrid and the fluid engine agree on every strategy within 5 %") {
   for (const StrategyPreset* preset : strategy_presets()) {
     INFO("strategy " << preset->name());
     const Job job(*preset, 1);
-    const ReplayResult fluid = replay(job.input(), {EngineKind::fluid, true, false, true, 2});
-    const ReplayResult simgrid = replay(job.input(), {EngineKind::simgrid, false, false, true, 2});
+    const ReplayResult fluid =
+        replay(job.input(), {EngineKind::fluid, true, false, true, false, 2});
+    const ReplayResult simgrid =
+        replay(job.input(), {EngineKind::simgrid, false, false, true, false, 2});
     CHECK(fluid.step_time.value() == Approx(simgrid.step_time.value()).epsilon(0.05));
   }
 }

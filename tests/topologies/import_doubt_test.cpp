@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "topologies/import/import.hpp"
+#include "topologies/import/plain_text.hpp"
 #include "topologies/import/topo_table.hpp"
 
 namespace amsp {
@@ -75,6 +76,13 @@ TEST_CASE("GPUs that the driver leaves out are numbered anew, and that is said")
                      "m.txt", imported);
   REQUIRE(imported.machine->notes.size() == 1);
   CHECK(has(imported.machine->notes[0], "position 1 holds GPU2"));
+}
+
+TEST_CASE("lines without end are cut, not read to the end") {
+  std::string line;
+  while (line.size() < 1'000'000) line += "8 2 float sum ";
+  CHECK(plain_lines(line + "\n" + matrix("NV12", "PXB")).front().size() == 65536);
+  CHECK(has(message_of({{"m.txt", line}}), "m.txt: nothing in it looks like one"));
 }
 
 TEST_CASE("AMD's matrices are recognised and refused with another way") {

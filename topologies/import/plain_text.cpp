@@ -6,6 +6,9 @@
 namespace amsp {
 namespace {
 
+// A row of 512 devices needs less; longer lines (a file that is no matrix) are cut.
+constexpr std::size_t kLongestLine = 65536;
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // The length of "[4m", "[0;31m" or "[K" at the start of the text, else 0.
@@ -52,10 +55,11 @@ std::vector<std::string> plain_lines(std::string_view text) {
     } else if (const std::size_t colour = colour_length(rest, false); colour > 0) {
       i += colour;
     } else if (const std::size_t blank = blank_length(rest); blank > 0) {
-      lines.back() += ' ';
+      if (lines.back().size() < kLongestLine) lines.back() += ' ';
       i += blank;
     } else {
-      if (c == '\t' || static_cast<unsigned char>(c) >= ' ')
+      const bool fits = lines.back().size() < kLongestLine;
+      if (fits && (c == '\t' || static_cast<unsigned char>(c) >= ' '))
         if (c != '\xff' && c != '\xfe' && !rest.starts_with("\xef\xbb\xbf")) lines.back() += c;
       i += rest.starts_with("\xef\xbb\xbf") ? 3 : 1;
     }

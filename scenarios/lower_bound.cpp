@@ -24,7 +24,7 @@ class Weights {
  public:
   Weights(const Schedule& schedule, const Network& network, const CollectiveModel& collectives,
           const ComputeModel& compute)
-      : schedule_(schedule), collectives_(collectives), largest_(schedule.streams.size()) {
+      : schedule_(schedule), collectives_(&collectives), largest_(schedule.streams.size()) {
     for (const Communicator& communicator : schedule.communicators)
       shapes_.push_back(shape_of(communicator, network));
     for (const Op& op : schedule.ops) {
@@ -33,6 +33,21 @@ class Weights {
         weight.length += compute.estimate(kernel).time.value();
       weight.held = weight.length;
       if (op.collective) add_collective(op, weight);
+      of_op_.push_back(weight);
+    }
+    scale_shares();
+  }
+
+  Weights(const Schedule& schedule, const Problem& problem)
+      : schedule_(schedule),
+        groups_(schedule.communicators.size()),
+        largest_(schedule.streams.size()) {
+    for (const FoldedGroup& group : problem.groups)
+      groups_[group.communicator.position()].push_back(&group);
+    for (std::size_t o = 0; o < schedule.ops.size(); ++o) {
+      const double computing = problem.jobs.front().kernel_time[o].value();
+      Weight weight{computing, computing};
+      if (schedule.ops[o].collective) add_collective(OpId(o), problem, weight);
       of_op_.push_back(weight);
     }
     scale_shares();
@@ -54,12 +69,43 @@ class Weights {
         {part.kind, part.communicator, part.bytes.value(), part.dtype}, CollectiveEstimate{});
     CollectiveEstimate& alone = known->second;
     if (is_new)
-      alone = collectives_.estimate(part.kind, part.bytes, part.dtype,
-                                    shapes_[part.communicator.position()]);
-    weight.length += alone.time.value();
-    weight.held += (alone.fluid * alone.sm_share).value();
+      alone = collectives_->estimate(part.kind, part.bytes, part.dtype,
+                                     shapes_[part.communicator.position()]);
+    add(op, {alone.time.value(), (alone.fluid * alone.sm_share).value()}, alone.sm_share, weight);
+  }
+
+  void add_collective(OpId id, const Problem& problem, Weight& weight) {
+    const Op& op = schedule_.op(id);
+    Weight least;
+    double share = 0;
+    bool any = false;
+    for (const FoldedGroup* group : groups_[op.collective->communicator.position()]) {
+      const CollectiveCost& cost =
+          problem.costs[static_cast<std::size_t>(group->cost_of[id.position()])];
+      const double fluid = cost.loads < 0 ? 0 : fluid_time(problem, cost);
+      const double length = cost.instant ? 0 : cost.latency.value() + fluid;
+      const Weight one{length, fluid * cost.sm_share};
+      least =
+          any ? Weight{std::min(least.length, one.length), std::min(least.held, one.held)} : one;
+      share = std::max(share, cost.sm_share);
+      any = true;
+    }
+    add(op, least, share, weight);
+  }
+
+  // Of all groups of a class at once, with nothing else on their links.
+  static double fluid_time(const Problem& problem, const CollectiveCost& cost) {
+    double slowest = 0;
+    for (const ClassLoad& load : problem.loads[static_cast<std::size_t>(cost.loads)])
+      slowest = std::max(slowest, load.load / problem.links[load.link.position()].capacity.value());
+    return cost.flow.value() * cost.stretch * slowest;
+  }
+
+  void add(const Op& op, const Weight& collective, double share, Weight& weight) {
+    weight.length += collective.length;
+    weight.held += collective.held;
     double& largest = largest_[op.stream.position()];
-    largest = std::max(largest, alone.sm_share);
+    largest = std::max(largest, share);
   }
 
   // Computation keeps `slowest_compute` of its rate whatever runs beside it. A stream runs one
@@ -73,8 +119,9 @@ class Weights {
   }
 
   const Schedule& schedule_;
-  const CollectiveModel& collectives_;
+  const CollectiveModel* collectives_ = nullptr;
   std::vector<GroupShape> shapes_;
+  std::vector<std::vector<const FoldedGroup*>> groups_;  // by communicator
   std::map<std::tuple<CollectiveKind, CommId, double, Dtype>, CollectiveEstimate> known_;
   std::vector<double> largest_;  // share of a collective, by stream
   std::vector<Weight> of_op_;
@@ -244,12 +291,23 @@ class Period {
 
 }  // namespace
 
-Seconds step_time_bound(const Schedule& schedule, const Network& network,
-                        const CollectiveModel& collectives, const ComputeModel& compute) {
-  const Weights weights(schedule, network, collectives, compute);
+namespace {
+
+Seconds bound_with(const Schedule& schedule, const Weights& weights) {
   Period period(schedule, weights);
   const OpId last = period.last_computation();
   return Seconds(last.valid() ? period.from(last) : 0.0);
+}
+
+}  // namespace
+
+Seconds step_time_bound(const Schedule& schedule, const Network& network,
+                        const CollectiveModel& collectives, const ComputeModel& compute) {
+  return bound_with(schedule, Weights(schedule, network, collectives, compute));
+}
+
+Seconds step_time_bound(const Schedule& schedule, const Problem& problem) {
+  return bound_with(schedule, Weights(schedule, problem));
 }
 
 }  // namespace amsp

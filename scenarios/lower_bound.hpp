@@ -12,6 +12,7 @@
 #include "base/quantity.hpp"
 #include "calibrate/collective_model.hpp"
 #include "calibrate/compute_model.hpp"
+#include "sim/problem.hpp"
 #include "topologies/network.hpp"
 #include "workloads/schedule.hpp"
 
@@ -20,5 +21,10 @@ namespace amsp {
 // For schedules with one compute stream, replayed on a healthy cluster for at least two steps.
 Seconds step_time_bound(const Schedule& schedule, const Network& network,
                         const CollectiveModel& collectives, const ComputeModel& compute);
+
+// The same, tighter: `problem` is the folded one of this schedule. All groups of a class run at the
+// same time (docs/model/60-folding.md), so that a collective takes at least as long as its whole
+// class alone, sharing NICs; an op counts as in the fastest class.
+Seconds step_time_bound(const Schedule& schedule, const Problem& problem);
 
 }  // namespace amsp

@@ -100,9 +100,19 @@ ReplayResult run_fluid(const ReplayInput& input, const Problem& problem,
   result.skipped = replayer.skipped();
   result.others = replayer.others();
   result.events = engine->events();
+  if (!options.fold_steps) return result;
+  const auto ends = replayer.common_ends();
+  if (!ends || ends->empty()) {
+    ReplayOptions all = options;
+    all.fold_steps = false;
+    return run_fluid(input, problem, all);
+  }
   if (const auto& steady = replayer.steady_step()) {
     result.period_start = steady->start;
     result.step_time = steady->period;
+  } else {
+    result.period_start = (*ends)[ends->size() - 2];
+    result.step_time = ends->back() - result.period_start;
   }
   return result;
 }
@@ -115,7 +125,7 @@ ReplayResult replay(const ReplayInput& input, const ReplayOptions& asked) {
   // Noise leaves nothing to fold; jobs with steps of their own have no common period.
   if (jittered(input)) options.folded = options.fold_repeats = false;
   if (!input.background.empty()) options.fold_repeats = false;
-  if (jittered(input) || !input.background.empty()) options.fold_steps = false;
+  if (jittered(input) || !input.background.empty() || options.steps < 2) options.fold_steps = false;
   if (options.engine == EngineKind::simgrid) options.folded = false;
 
   progress_phase("routes");

@@ -21,10 +21,12 @@ enum class EngineKind { fluid, simgrid };
 
 struct ReplayOptions {
   EngineKind engine = EngineKind::fluid;
-  bool folded = true;          // fluid: one representative per class
-  bool messages = false;       // simgrid: every ring or tree step is a communication
-  bool fold_repeats = true;    // stop replaying a repeated block once it is periodic
-  bool fold_steps = false;     // stop once a step repeats the one before it, and report that one
+  bool folded = true;        // fluid: one representative per class
+  bool messages = false;     // simgrid: every ring or tree step is a communication
+  bool fold_repeats = true;  // stop replaying a repeated block once it is periodic
+  // Step time only, for many replays: stops once a step repeats the one before it, and records the
+  // first rank only. Replays in full where ranks do not end their steps together.
+  bool fold_steps = false;
   int steps = 3;               // training steps; the last period is reported
   bool implied_links = false;  // report also links that cannot be the bottleneck
 };

@@ -179,7 +179,8 @@ void Replayer::try_group(int id) {
 void Replayer::finish_lane(LaneState& state) {
   const ProblemJob& job = job_of(state);
   const FoldedRank& rank = problem_.ranks[static_cast<std::size_t>(state.rank)];
-  if (rank.job == 0)
+  if (rank.job == 0 && options_.fold_steps) note_end(state);
+  if (rank.job == 0 && (!options_.fold_steps || state.rank == 0))
     records_.push_back({job.program.op_at(state.at), rank.representative, state.at.step,
                         state.at.block, state.at.repetition, state.ready, state.start, now()});
   state.wait = Wait::dependencies;

@@ -29,6 +29,8 @@ class Replayer {
     Seconds start, period;
   };
   [[nodiscard]] const std::optional<SteadyStep>& steady_step() const { return steady_step_; }
+  // When the computation of each step ended, where all ranks end theirs together (fold_steps).
+  [[nodiscard]] std::optional<std::vector<Seconds>> common_ends() const;
 
  private:
   enum class Wait { dependencies, members, running, ended, job };  // job: one step ahead of it
@@ -75,6 +77,7 @@ class Replayer {
   void drain();
   void skip_repetitions(const LaneState& anchor);
   void note_step(const LaneState& anchor);
+  void note_end(const LaneState& lane);
   void shift(const Instance& anchor, std::int64_t repetitions, Seconds period);
   [[nodiscard]] ReplayMoment moment(const Instance& anchor) const;
   [[nodiscard]] std::string deadlock() const;
@@ -98,6 +101,7 @@ class Replayer {
   int anchor_lane_ = -1;
   bool anchor_started_ = false;
   std::optional<SteadyStep> steady_step_;
+  std::vector<Seconds> first_ends_, last_ends_;  // by step: of the first rank, of the last one
 };
 
 }  // namespace amsp

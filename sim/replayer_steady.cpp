@@ -58,6 +58,25 @@ void Replayer::skip_repetitions(const LaneState& anchor_lane) {
   periodicity_.forget();
 }
 
+void Replayer::note_end(const LaneState& lane) {
+  if (!job_of(lane).schedule->streams[static_cast<std::size_t>(lane.stream)].compute) return;
+  const auto step = static_cast<std::size_t>(lane.at.step);
+  if (last_ends_.size() <= step) {
+    first_ends_.resize(step + 1);
+    last_ends_.resize(step + 1);
+  }
+  last_ends_[step] = now();
+  if (lane.rank == 0) first_ends_[step] = now();
+}
+
+std::optional<std::vector<Seconds>> Replayer::common_ends() const {
+  constexpr double kRounding = 1e-12;
+  const std::size_t whole = steady_step_ ? last_ends_.size() - 1 : last_ends_.size();
+  for (std::size_t step = 0; step < whole; ++step)
+    if (first_ends_[step] < last_ends_[step] * (1 - kRounding)) return std::nullopt;
+  return last_ends_;
+}
+
 void Replayer::note_step(const LaneState& anchor_lane) {
   const FoldedRank& rank = problem_.ranks[static_cast<std::size_t>(anchor_lane.rank)];
   const auto first =

@@ -3,8 +3,11 @@
 #include <rapidcheck/catch.h>
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "scenarios/lower_bound.hpp"
+#include "sim/partition.hpp"
+#include "sim/problem_builder.hpp"
 #include "workloads/generator.hpp"
 
 using namespace amsp;
@@ -88,8 +91,18 @@ TEST_CASE("the lower bound is never above the simulated time") {
     const Seconds bound =
         step_time_bound(schedule, machine.network(), machine.collectives(), machine.compute());
     const RunResult run = machine.simulate(model, training, strategy, {}, {});
+    const ReplayInput input{schedule, machine.network(), machine.collectives(), machine.compute()};
+    const Unfolded unfolded = unfold(input);
+    const Seconds tighter =
+        step_time_bound(schedule, build_problem(input, unfolded, coarsest_partition(unfolded)));
+    RC_ASSERT(tighter.value() <= run.step_time.value() * (1 + 1e-9));
     RC_ASSERT(bound > Seconds(0));
     RC_ASSERT(bound.value() <= run.step_time.value() * (1 + 1e-9));
+    ReplayOptions brief;
+    brief.fold_steps = true;
+    const RunResult folded = machine.simulate(model, training, strategy, {}, brief);
+    RC_ASSERT(std::abs(folded.step_time / run.step_time - 1) < 1e-10);
+    RC_ASSERT(std::abs(folded.memory.peak / run.memory.peak - 1) < 1e-10);
   });
 }
 

@@ -39,7 +39,7 @@ printf '%s\n' "${headers[@]}" "${sources[@]}" | grep -E '/(utils?|common|helpers
   check "name that says nothing"
 grep -L '^// SPDX-License-Identifier: Apache-2.0' "${headers[@]}" | check "no licence line"
 grep -L '#pragma once' "${headers[@]}" | check "no #pragma once"
-grep -lE '#include <(simgrid|nlohmann|CLI|catch2|Eigen|boost|pugixml|gloo)' \
+grep -lE '#include <(simgrid|nlohmann/json\.hpp|CLI|catch2|Eigen|boost|pugixml|gloo)' \
   $(printf '%s\n' "${headers[@]}" | grep -vE '^tests/|^(sim/simgrid_|topologies/import/xml_document)') \
   /dev/null | check "heavy header in a header"  # the exceptions are private to one engine, one importer
 grep -nE '/(work|home|root|Users)/[a-z]' "${texts[@]}" 2>/dev/null |

@@ -35,9 +35,9 @@ bool has(const std::string& text, const std::string& part) {
 // Two GPUs and one NIC in NCCL's XML (invented).
 std::string tree(const std::string& device, int bus, const std::string& nic) {
   const auto gpu = [&](int i) {
-    return fmt::format(
-        R"(<pci busid="0000:{:02x}:00.0" class="0x030200" device="{}"><gpu dev="{}" sm="80"/></pci>)",
-        bus + i, device, i);
+    return fmt::format(R"(<pci busid="0000:{:02x}:00.0" class="0x030200" device="{}">)"
+                       R"(<gpu dev="{}" sm="80"/></pci>)",
+                       bus + i, device, i);
   };
   return R"(<system version="1"><cpu numaid="0" arch="x86_64">)" + gpu(0) + gpu(1) +
          R"(<nic><net name=")" + nic +

@@ -47,7 +47,7 @@ ReplayResult small_result() {
   }
   result.rank_classes = {{Rank(0), 2}};
   result.class_of_rank = {0, 0};
-  result.links = {{LinkId(3), 2, Bytes(3e6), 0.6}};
+  result.links = {{LinkId(3), 2, Bytes(3e6), Bytes(), 0.6}};
   return result;
 }
 

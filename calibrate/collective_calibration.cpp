@@ -125,10 +125,7 @@ Kriging make_correction(const KindFit& fit, const Kernel3& kernel, const Hardwar
   return Kriging(correction_points(fit, hardware), kernel);
 }
 
-double CurveValue::factor90() const {
-  constexpr double z90 = 1.6449;  // of a normal distribution, both sides
-  return std::exp(z90 * log_deviation);
-}
+double CurveValue::factor90() const { return std::exp(z90 * log_deviation); }
 
 const KindFit* CollectiveCalibration::find(CollectiveKind kind) const {
   for (const KindFit& fit : kinds) {
@@ -157,7 +154,8 @@ CurveValue CollectiveCalibration::fitted(const KindFit& fit, CollectiveKind kind
     variance += fit.spread * fit.spread;
   }
   constexpr double least = 0.02;  // repeated runs differ by that much
-  value.log_deviation = std::max(least, fit.interval_factor * std::sqrt(variance));
+  const double factor = bytes < large_size ? fit.small_interval_factor : fit.interval_factor;
+  value.log_deviation = std::max(least, factor * std::sqrt(variance));
   return value;
 }
 
@@ -170,8 +168,7 @@ CurveValue CollectiveCalibration::at(CollectiveKind kind, Bytes bytes,
     const Standing standing = standing_of(extent, bytes, shape);
     value.range = standing.range;
     value.note = standing.note;
-    // Cross-validation of public series: about 6 % for each doubling of the scale.
-    value.log_deviation = std::hypot(value.log_deviation, 0.06 * standing.octaves);
+    value.log_deviation = std::hypot(value.log_deviation, fit->scale_growth * standing.octaves);
     return value;
   }
   std::string measured;
@@ -194,10 +191,11 @@ CurveValue CollectiveCalibration::at(CollectiveKind kind, Bytes bytes,
 }
 
 AchievableRates CollectiveCalibration::achievable() const {
-  double port = defaults[Parameter::rate_inside];
+  double port = defaults[Parameter::rate_inside] / hardware.ring_share;
   double nic = defaults[Parameter::rate_nic];
   const auto cover = [&](const PhysicsParameters& p) {
-    port = std::max({port, p[Parameter::rate_inside], hardware.nvls ? p[Parameter::rate_nvls] : 0});
+    const double inside = p[Parameter::rate_inside] / hardware.ring_share;
+    port = std::max({port, inside, hardware.nvls ? p[Parameter::rate_nvls] : 0});
     nic = std::max(nic, p[Parameter::rate_nic]);
   };
   if (!kinds.empty()) {

@@ -141,6 +141,8 @@ Json fit_json(const CollectiveCalibration& calibration, const KindFit& fit) {
   json["covariance"] = covariance_json(fit.covariance);
   json["spread"] = fit.spread;
   json["interval_factor"] = fit.interval_factor;
+  json["small_interval_factor"] = fit.small_interval_factor;
+  json["scale_growth"] = fit.scale_growth;
   if (fit.rows.empty()) return json;
   const Kernel3& kernel = fit.correction.kernel();
   json["correction"] = {{"rotation", fit.rotation},
@@ -157,13 +159,16 @@ Json fit_json(const CollectiveCalibration& calibration, const KindFit& fit) {
 }
 
 KindFit read_fit(const JsonValue& json, CollectiveKind kind, const Hardware& hardware) {
-  json.accept_keys({"parameters", "covariance", "spread", "interval_factor", "correction", "rows"});
+  json.accept_keys({"parameters", "covariance", "spread", "interval_factor",
+                    "small_interval_factor", "scale_growth", "correction", "rows"});
   KindFit fit;
   fit.kind = kind;
   fit.parameters = read_parameters(json.at("parameters"));
   fit.covariance = read_covariance(json.at("covariance"));
   fit.spread = json.at("spread").as_number(1e-6, 10);
   fit.interval_factor = json.at("interval_factor").as_number(1, 100);
+  fit.small_interval_factor = json.at("small_interval_factor").as_number(1, 100);
+  fit.scale_growth = json.at("scale_growth").as_number(0, 10);
   const auto rows = json.find("rows");
   if (!rows) return fit;
   for (const JsonValue& row : rows->items()) {

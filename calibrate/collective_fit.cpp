@@ -6,114 +6,11 @@
 #include <map>
 
 #include "calibrate/collective_calibration.hpp"
-#include "calibrate/least_squares.hpp"
+#include "calibrate/fit_intervals.hpp"
+#include "calibrate/fit_stage.hpp"
 
 namespace amsp {
 namespace {
-
-std::size_t at(Parameter p) { return static_cast<std::size_t>(p); }
-
-// How far the logarithm of a parameter may lie from NCCL's constant (one standard deviation).
-double system_width(Parameter p) {
-  switch (p) {
-    case Parameter::rate_inside:
-    case Parameter::rate_nic:
-    case Parameter::rate_nvls:
-      return 0.4;
-    case Parameter::share_ll128:
-      return 0.02;
-    case Parameter::share_tree:
-      return 0.4;
-    case Parameter::choose_ll:
-    case Parameter::choose_ll128:
-    case Parameter::choose_tree:
-    case Parameter::choose_nvls:
-      return 0.2;
-    case Parameter::across_ll:
-    case Parameter::across_ll128:
-    case Parameter::across_simple:
-    case Parameter::step_growth:
-    case Parameter::tree_growth:
-    case Parameter::ceiling_ll:
-      return 1.0;
-    case Parameter::step_bytes:
-    case Parameter::tree_loss:
-      return 1.5;
-    default:
-      return 0.6;
-  }
-}
-
-// … and how far one kind's from the system's.
-double kind_width(Parameter p) {
-  switch (p) {
-    case Parameter::rate_inside:
-    case Parameter::rate_nic:
-    case Parameter::rate_nvls:
-      return 0.2;
-    case Parameter::share_ll128:
-      return 0.01;
-    default:
-      return 0.7 * system_width(p);
-  }
-}
-
-bool is_pairwise(CollectiveKind kind) {
-  return kind == CollectiveKind::all_to_all || kind == CollectiveKind::send_recv ||
-         kind == CollectiveKind::scatter || kind == CollectiveKind::gather;
-}
-
-struct Stage {
-  std::array<double, parameter_count> prior;  // logarithms
-  std::array<double, parameter_count> width;
-};
-
-// Without the candidates that the run was not allowed to take.
-ChoiceTable restricted(ChoiceTable table, const Observation& row) {
-  ChoiceTable left;
-  for (std::size_t i = 0; i < table.candidates.size(); ++i) {
-    const Candidate& c = table.candidates[i];
-    if (row.forced_algorithm && c.algorithm != *row.forced_algorithm) continue;
-    if (row.forced_protocol && c.protocol != *row.forced_protocol) continue;
-    left.log_time[left.candidates.size()] = table.log_time[i];
-    left.candidates.push_back(c);
-  }
-  return left.candidates.empty() ? table : left;
-}
-
-LeastSquaresSolution fit_stage(const std::vector<Observation>& rows, const Stage& stage,
-                               const Hardware& hardware) {
-  LeastSquaresProblem problem;
-  problem.prior.assign(stage.prior.begin(), stage.prior.end());
-  problem.width.assign(stage.width.begin(), stage.width.end());
-  problem.rows = rows.size();
-  std::vector<ChoiceTable> tables;
-  for (const Observation& row : rows) {
-    tables.push_back(restricted(choice_table(row.kind, row.bytes, row.shape, hardware), row));
-  }
-  problem.residuals = [&](std::span<const double> p, std::span<double> r) {
-    PhysicsParameters parameters;
-    for (std::size_t j = 0; j < parameter_count; ++j) parameters.values[j] = std::exp(p[j]);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const Observation& row = rows[i];
-      const PhysicsTime time =
-          physics_time(tables[i], row.kind, row.bytes, row.shape, hardware, parameters);
-      r[i] = size_weight(row.bytes) * std::log(row.time / time.total());
-    }
-  };
-  // The choice of candidates makes the cost bumpy: start from several choices.
-  LeastSquaresSolution best;
-  best.cost = HUGE_VAL;
-  const std::pair<double, double> starts[] = {{0, 0}, {-0.15, -0.15}, {0.15, 0.15}, {0, 0.2}};
-  for (const auto& [tree, ll128] : starts) {
-    problem.start = problem.prior;
-    problem.start[at(Parameter::choose_tree)] += tree;
-    problem.start[at(Parameter::choose_ll128)] += ll128;
-    LeastSquaresSolution solution = solve(problem);
-    if (solution.cost < best.cost) best = std::move(solution);
-  }
-  return best;
-}
 
 void take(const LeastSquaresSolution& solution, KindFit& fit) {
   for (std::size_t j = 0; j < parameter_count; ++j) {
@@ -145,20 +42,6 @@ void correct(KindFit& fit, const Hardware& hardware) {
       fit.correction = std::move(correction);
     }
   }
-}
-
-// The 90th percentile of the left-out rows' errors in units of their expected deviation, over that
-// of a normal distribution.
-double interval_factor(const Kriging& correction) {
-  std::vector<double> sizes;
-  for (std::size_t i = 0; i < correction.points().size(); ++i) {
-    sizes.push_back(
-        std::abs(correction.leave_one_out()[i] / correction.leave_one_out_deviation()[i]));
-  }
-  if (sizes.size() < 10) return 1.5;  // too few to tell
-  const auto place = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() * 9 / 10);
-  std::nth_element(sizes.begin(), place, sizes.end());
-  return std::clamp(*place / 1.6449, 1.0, 4.0);
 }
 
 // Several times of one size in one file (out of place, in place, repeated runs) become one row:
@@ -200,27 +83,6 @@ void keep_free(std::vector<Observation>& rows, KindFit& fit) {
     fit.rows.push_back(std::move(rows[i]));
   }
   fit.trust = std::move(trust);
-}
-
-Stage system_stage(const PhysicsParameters& defaults) {
-  Stage stage;
-  for (std::size_t j = 0; j < parameter_count; ++j) {
-    stage.prior[j] = std::log(defaults.values[j]);
-    stage.width[j] = system_width(static_cast<Parameter>(j));
-  }
-  return stage;
-}
-
-Stage kind_stage(const KindFit& system, CollectiveKind kind) {
-  Stage stage;
-  for (std::size_t j = 0; j < parameter_count; ++j) {
-    const auto p = static_cast<Parameter>(j);
-    stage.prior[j] = std::log(system.parameters.values[j]);
-    stage.width[j] = kind_width(p);
-    // Sends between pairs share neither rate nor step time with the rings.
-    if (is_pairwise(kind)) stage.width[j] = system_width(p);
-  }
-  return stage;
 }
 
 // Logs do not say whether NCCL allowed LL128 between nodes: the better of both answers.
@@ -265,7 +127,7 @@ CollectiveCalibration fit_collectives(std::vector<Observation> rows, const Clust
   for (auto& [kind, of_kind] : by_kind) {
     KindFit fit;
     fit.kind = kind;
-    take(fit_stage(of_kind, kind_stage(result.system, kind), result.hardware), fit);
+    take(fit_stage(of_kind, kind_stage(result.system.parameters, kind), result.hardware), fit);
     keep_free(of_kind, fit);
     if (fit.rows.empty()) continue;
     if (options.correct) {
@@ -273,7 +135,7 @@ CollectiveCalibration fit_collectives(std::vector<Observation> rows, const Clust
     } else {
       fit.correction = make_correction(fit, {{1, 1, 1, 1}, 0.0, fit.spread}, result.hardware);
     }
-    fit.interval_factor = interval_factor(fit.correction);
+    fit_intervals(fit, result);
     result.kinds.push_back(std::move(fit));
   }
   return result;

@@ -35,7 +35,4 @@ std::vector<HeldOutRow> cross_validate(const std::vector<Observation>& rows,
 
 ErrorSummary summarise(const std::vector<HeldOutRow>& rows);
 
-// "large" means from 16 MiB.
-constexpr Bytes large_size = Bytes(16777216.0);
-
 }  // namespace amsp

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdint>
 #include <unordered_map>
+
+#include "calibrate/mesh_rings.hpp"
 
 namespace amsp {
 namespace {
@@ -87,6 +90,23 @@ void append_hop(const Network& network, GpuId from, GpuId gateway, NicId out_nic
     from = gateway;
   }
   network.route_across(from, out_nic, to, in_nic, flow, out);
+}
+
+std::vector<GroupLayout> mesh_layouts(const GroupLayout& layout, const ClusterSpec& cluster) {
+  std::vector<std::vector<std::vector<GpuId>>> orders;  // by node
+  std::size_t count = layout.nodes.empty() ? 0 : SIZE_MAX;
+  for (const NodeMembers& members : layout.nodes) {
+    orders.push_back(mesh_rings(members.gpus, cluster));
+    count = std::min(count, orders.back().size());
+    if (count == 0) return {layout};
+  }
+  std::vector<GroupLayout> turned(count, layout);
+  for (std::size_t ring = 0; ring < count; ++ring) {
+    for (std::size_t node = 0; node < layout.nodes.size(); ++node) {
+      turned[ring].nodes[node].gpus = orders[node][ring];
+    }
+  }
+  return turned;
 }
 
 namespace {

@@ -36,6 +36,10 @@ struct GroupLayout {
   [[nodiscard]] std::size_t node_of_index(int index) const;
 };
 
+// In a mesh of NVLinks one order of the GPUs would load one link of each: the layout once for every
+// ring of the mesh, its nodes' GPUs in the ring's order. Elsewhere the layout as it is.
+std::vector<GroupLayout> mesh_layouts(const GroupLayout& layout, const ClusterSpec& cluster);
+
 // Appends the path from `from` to `to`, which enters and leaves nodes by the given NICs. Where
 // `from` is not near the NIC, the data first go to `gateway` over NVLink (NCCL's PXN).
 void append_hop(const Network& network, GpuId from, GpuId gateway, NicId out_nic, GpuId to,

@@ -4,6 +4,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "calibrate/least_squares.hpp"
 
@@ -71,6 +72,34 @@ Kriging::Value Kriging::at(std::span<const double> where, int domain) const {
   const Eigen::Map<const MatrixXd> inverse(inverse_.data(), k.size(), k.size());
   const double variance = amplitude2 - k.dot(inverse * k);
   return {mean, std::sqrt(std::max(0.0, variance))};
+}
+
+// In closed form: with P the inverse covariance and b the rows of the group, the residuals are
+// (P_bb)^-1 (P y)_b and their covariance is (P_bb)^-1.
+std::vector<Kriging::Value> Kriging::leave_groups_out(const std::vector<int>& group) const {
+  const auto n = static_cast<Eigen::Index>(points_.size());
+  const Eigen::Map<const MatrixXd> inverse(inverse_.data(), n, n);
+  std::vector<Value> left_out(points_.size());
+  for (const int name : std::set<int>(group.begin(), group.end())) {
+    std::vector<Eigen::Index> rows;
+    for (Eigen::Index i = 0; i < n; ++i) {
+      if (group[static_cast<std::size_t>(i)] == name) rows.push_back(i);
+    }
+    const auto size = static_cast<Eigen::Index>(rows.size());
+    VectorXd weights(size);
+    for (Eigen::Index i = 0; i < size; ++i) {
+      weights[i] = weights_[static_cast<std::size_t>(rows[static_cast<std::size_t>(i)])];
+    }
+    const MatrixXd covariance = MatrixXd(inverse(rows, rows)).inverse();
+    const VectorXd residuals = covariance * weights;
+    for (Eigen::Index i = 0; i < size; ++i) {
+      const auto point = static_cast<std::size_t>(rows[static_cast<std::size_t>(i)]);
+      const double noise = kernel_.noise * points_[point].noise_factor;
+      const double variance = covariance(i, i) - noise * noise;
+      left_out[point] = {residuals[i], std::sqrt(std::max(0.0, variance))};
+    }
+  }
+  return left_out;
 }
 
 namespace {

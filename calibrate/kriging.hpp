@@ -39,6 +39,9 @@ class Kriging {
   [[nodiscard]] const std::vector<double>& leave_one_out_deviation() const {
     return leave_one_out_deviation_;
   }
+  // The same for points that are left out together with all others of their group: `mean` is the
+  // residual, `deviation` that of the curve (without the noise of one measurement).
+  [[nodiscard]] std::vector<Value> leave_groups_out(const std::vector<int>& group_of_point) const;
   [[nodiscard]] const Kernel3& kernel() const { return kernel_; }
   [[nodiscard]] const std::vector<Point>& points() const { return points_; }
 

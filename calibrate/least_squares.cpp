@@ -34,7 +34,7 @@ class Solver {
     VectorXd r = evaluate(p_);
     double damping = 1e-3;
     int iteration = 0;
-    for (; iteration < 60; ++iteration) {
+    for (; iteration < problem_.iterations; ++iteration) {
       reweight(r);
       const double before = cost(r, p_);
       const MatrixXd jacobian = differentiate(r);
@@ -149,7 +149,9 @@ class Solver {
     s.iterations = iterations;
     s.cost = static_cast<double>(rows_) * std::log(scale_);
     for (Eigen::Index i = 0; i < rows_; ++i) {
-      const double x = std::abs(r[i]) / scale_;
+      // Bounded: solutions are compared by the rows that they explain. Else an outlier would prefer
+      // the solution with the larger scale.
+      const double x = std::min(std::abs(r[i]) / scale_, 3.0);
       s.cost += x <= huber ? 0.5 * x * x : huber * (x - 0.5 * huber);
     }
     for (const Eigen::Index j : free_) {

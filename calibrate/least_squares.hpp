@@ -15,6 +15,7 @@ struct LeastSquaresProblem {
   std::vector<double> width;  // standard deviations of the prior; 0 = the parameter is held
   std::size_t rows = 0;
   double least_scale = 0.01;  // floor of the residuals' scale
+  int iterations = 60;        // at most
   // Writes the residual of each row for these parameters.
   std::function<void(std::span<const double> parameters, std::span<double> residuals)> residuals;
 };

@@ -38,6 +38,11 @@ constexpr double tree_correction[3][23] = {
 std::size_t at(Protocol protocol) { return static_cast<std::size_t>(protocol); }
 std::size_t at(GpuGeneration generation) { return static_cast<std::size_t>(generation); }
 std::size_t column(int nodes) { return static_cast<std::size_t>(std::min(nodes, 3) - 1); }
+// Between nodes the host decides the row: Ampere's for AMD hosts, else Volta's.
+double most_of_ll(const GroupShape& shape, const NcclSystem& system) {
+  const GpuGeneration host = system.amd_cpu ? GpuGeneration::ampere : GpuGeneration::volta;
+  return ceiling_ll[at(shape.nodes == 1 ? system.generation : host)][column(shape.nodes)];
+}
 int floor_log2(int n) { return static_cast<int>(std::bit_width(static_cast<unsigned>(n))) - 1; }
 
 double steps_of(CollectiveKind kind, const GroupShape& shape) {
@@ -86,7 +91,7 @@ double ring_bus(Protocol protocol, double bus, const GroupShape& shape, const Nc
   const std::size_t g = at(system.generation);
   if (protocol == Protocol::simple) return bus;
   if (protocol == Protocol::ll128) return std::min(0.92 * bus, graph.channels * ring_ll128[g]);
-  return std::min(ceiling_ll[g][column(shape.nodes)], 0.5 * bus);
+  return std::min(most_of_ll(shape, system), 0.5 * bus);
 }
 
 double tree_bus(Protocol protocol, double bus, const GroupShape& shape, const NcclGraph& graph,
@@ -94,7 +99,7 @@ double tree_bus(Protocol protocol, double bus, const GroupShape& shape, const Nc
   const std::size_t g = at(system.generation);
   const std::size_t n = column(shape.nodes);
   double rate = std::min(0.92 * bus, graph.channels * tree_channel[g][n]);
-  if (protocol == Protocol::ll) rate = std::min(rate / 3.8, ceiling_ll[g][n]);
+  if (protocol == Protocol::ll) rate = std::min(rate / 3.8, most_of_ll(shape, system));
   if (protocol == Protocol::ll128) {
     const double share = shape.nodes == 1 ? 7.0 / 9 : 120.0 / 128;
     rate = std::min(rate * share, graph.channels * tree_ll128[g][n]);

@@ -66,26 +66,46 @@ double pick(const PhysicsParameters& p, Parameter ll, Protocol protocol) {
   return p.values[static_cast<std::size_t>(ll) + static_cast<std::size_t>(protocol)];
 }
 
+// A broadcast and a reduce stream along a chain; the others go around the ring step by step.
+bool is_chain(CollectiveKind kind) {
+  return kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce;
+}
+
 bool is_nvls(const Candidate& c) {
   return c.algorithm == Algorithm::nvls || c.algorithm == Algorithm::nvls_tree;
 }
 
+double share_of_port(CollectiveKind kind, const GroupShape& shape, const Hardware& hardware) {
+  if (kind == CollectiveKind::send_recv) return hardware.pair_share;
+  if (is_pairwise(kind)) {  // one link for each partner on the node, at most the whole port
+    const double links = std::max(1, shape.ranks_per_node - 1) * hardware.pair_share;
+    return std::min(links, 1 / hardware.ring_share);
+  }
+  const auto ranks = static_cast<std::size_t>(shape.ranks_per_node);
+  return ranks < hardware.port_share.size() ? hardware.port_share[ranks] : 1;
+}
+
 Seconds transfer_time(const Candidate& c, CollectiveKind kind, Bytes bytes, const GroupShape& shape,
-                      int nics, const PhysicsParameters& p) {
+                      const Hardware& hardware, const PhysicsParameters& p) {
+  const int nics = nics_used(shape, hardware);
   const WireBytes wire = wire_bytes(kind, c.algorithm, bytes, shape, nics);
-  const Bandwidth port(p[is_nvls(c) ? Parameter::rate_nvls : Parameter::rate_inside]);
+  const Bandwidth port(p[is_nvls(c) ? Parameter::rate_nvls : Parameter::rate_inside] *
+                       share_of_port(kind, shape, hardware));
   Seconds time = std::max(wire.port / port, wire.nic / Bandwidth(p[Parameter::rate_nic]));
   if (c.algorithm == Algorithm::tree || c.algorithm == Algorithm::nvls_tree) {
     const double loss = std::pow(shape.nodes / 2.0, p[Parameter::tree_loss]);
     time = time * loss / (is_nvls(c) ? 1.0 : p[Parameter::share_tree]);
   }
-  if (c.protocol == Protocol::ll128) time = time / p[Parameter::share_ll128];
-  if (c.protocol == Protocol::ll) {  // half of LL's words are flags, and its total has a ceiling
-    const Bytes volume = bytes * bus_factor(kind, shape.ranks);
-    time = time * 2;
-    if (shape.nodes > 1) time = std::max(time, volume / Bandwidth(p[Parameter::ceiling_ll]));
-  }
-  return time;
+  if (c.protocol == Protocol::simple) return time;
+  // Half of LL's words are flags, LL128's 8 of 128 bytes; between nodes LL has a ceiling, and so
+  // has LL128 on some fabrics (rings on Slingshot: a sixth of Simple's rate).
+  const bool ll = c.protocol == Protocol::ll;
+  time = ll ? time * 2 : time / p[Parameter::share_ll128];
+  if (shape.nodes == 1 || c.algorithm == Algorithm::pairwise) return time;
+  const Bytes volume = bytes * bus_factor(kind, shape.ranks);
+  if (!ll && c.algorithm != Algorithm::ring) return time;
+  const Parameter ceiling = ll ? Parameter::ceiling_ll : Parameter::ceiling_ll128;
+  return std::max(time, volume / Bandwidth(p[ceiling]));
 }
 
 }  // namespace
@@ -137,28 +157,69 @@ std::vector<Candidate> candidates(CollectiveKind kind, const GroupShape& shape,
   return all;
 }
 
+namespace {
+
+// How much longer LL and LL128 take for their bytes: half of LL's words are flags.
+double protocol_stretch(Protocol protocol, const PhysicsParameters& p) {
+  if (protocol == Protocol::ll) return 2;
+  return protocol == Protocol::ll128 ? 1 / p[Parameter::share_ll128] : 1;
+}
+
+// The way of one block around the ring: every hop takes its time and that of one piece.
+double ring_path(const Candidate& c, CollectiveKind kind, Bytes bytes, const GroupShape& shape,
+                 int nics, const Hops& hops, const PhysicsParameters& p) {
+  const int channels = shape.nodes > 1 ? nics : 1;
+  const double message = bytes.value() / (static_cast<double>(shape.ranks) * channels);
+  const double most = p[Parameter::step_bytes];
+  double piece = message * most / (message + most);
+  // A chain streams: its pieces are no larger than one slice, whatever the number of ranks.
+  if (is_chain(kind)) {
+    const double share = bytes.value() / (4.0 * channels);
+    piece = share * most / (share + most);
+  }
+  const double stretch = protocol_stretch(c.protocol, p);
+  const double inside = pick(p, Parameter::inside_ll, c.protocol) +
+                        stretch * channels * piece / p[Parameter::rate_inside];
+  const double scale = std::pow(shape.nodes / 2.0, p[Parameter::across_growth]);
+  const double across =
+      pick(p, Parameter::across_ll, c.protocol) * scale + stretch * piece / p[Parameter::rate_nic];
+  return hops.inside * inside + hops.across * across;
+}
+
+double other_path(const Candidate& c, Bytes bytes, const GroupShape& shape, int nics,
+                  const Hops& hops, const PhysicsParameters& p) {
+  double across = pick(p, Parameter::across_ll, c.protocol);
+  if (c.algorithm != Algorithm::pairwise) {
+    constexpr double largest_chunk = 524288, half = 65536;  // src/enqueue.cc
+    const double message = std::min(bytes.value() / (4.0 * nics), largest_chunk);
+    across *=
+        p[Parameter::tree_step] * (1 + p[Parameter::tree_growth] * message / (message + half));
+    across *= std::pow(shape.nodes / 2.0, p[Parameter::across_growth]);
+  }
+  return hops.inside * pick(p, Parameter::inside_ll, c.protocol) + hops.across * across;
+}
+
+}  // namespace
+
 PhysicsTime candidate_time(const Candidate& c, CollectiveKind kind, Bytes bytes,
                            const GroupShape& shape, const Hardware& hardware,
                            const PhysicsParameters& p) {
   if (shape.ranks < 2) return {c, Seconds(0), Seconds(0)};
   const int nics = nics_used(shape, hardware);
   const Hops hops = hops_of(c.algorithm, kind, shape);
-  double across = pick(p, Parameter::across_ll, c.protocol);
-  if (c.algorithm == Algorithm::ring && hops.across > 0) {
-    const double message = bytes.value() / (static_cast<double>(shape.ranks) * nics);
-    across *= 1 + p[Parameter::step_growth] * message / (message + p[Parameter::step_bytes]);
-  }
-  if (c.algorithm == Algorithm::tree || c.algorithm == Algorithm::nvls_tree) {
-    constexpr double largest_chunk = 524288;  // src/enqueue.cc
-    const double message = std::min(bytes.value() / (4.0 * nics), largest_chunk);
-    across *= p[Parameter::tree_step] *
-              (1 + p[Parameter::tree_growth] * message / (message + p[Parameter::step_bytes]));
-  }
   const double base =
       is_nvls(c) ? p[Parameter::latency_nvls] : pick(p, Parameter::base_ll, c.protocol);
-  const double latency =
-      base + hops.inside * pick(p, Parameter::inside_ll, c.protocol) + hops.across * across;
-  return {c, Seconds(latency), transfer_time(c, kind, bytes, shape, nics, p)};
+  const Seconds transfer = transfer_time(c, kind, bytes, shape, hardware, p);
+  if (c.algorithm != Algorithm::ring) {
+    return {c, Seconds(base + other_path(c, bytes, shape, nics, hops, p)), transfer};
+  }
+  const double path = ring_path(c, kind, bytes, shape, nics, hops, p);
+  const double power = is_chain(kind) ? 1.0 : 1 + p[Parameter::overlap];
+  const double longest = std::max(path, transfer.value());
+  const double total = longest * std::pow(std::pow(path / longest, power) +
+                                              std::pow(transfer.value() / longest, power),
+                                          1 / power);
+  return {c, Seconds(base + total - transfer.value()), transfer};
 }
 
 namespace {

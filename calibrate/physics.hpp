@@ -2,10 +2,13 @@
 // The physical model of a collective's time (docs/model/20-collectives.md). For each algorithm and
 // protocol that NCCL could take,
 //
-//   time = base + hops inside x l_in + hops across x l_out(message)      (latency)
-//        + max(NVLink bytes / b_in, NIC bytes / b_nic) / efficiency      (transfer)
+//   path     = hops inside x (l_in + piece / b_in) + hops across x (l_out + piece / b_nic)
+//   transfer = max(NVLink bytes / b_in, NIC bytes / b_nic) / efficiency
+//   time     = base + (path^p + transfer^p)^(1/p)
 //
-// with the bytes that the algorithm really puts on the fullest GPU port and the fullest NIC. Which
+// with the bytes that the algorithm really puts on the fullest GPU port and the fullest NIC: a ring
+// is as slow as the way of one block around it or as its fullest link, whichever is longer, with a
+// soft passage (p); chains, trees and pairs fill and then stream, which is the sum (p = 1). Which
 // of them NCCL takes is decided by NCCL's own model (nccl_tuner.hpp), not by the true minimum.
 #pragma once
 #include <array>
@@ -33,17 +36,19 @@ enum class Parameter : std::size_t {
   across_ll,  // one hop over the network, for a small message
   across_ll128,
   across_simple,
-  step_growth,  // how much longer a hop across takes once its messages are large …
-  step_bytes,   // … and the message size at which half of that is reached
-  tree_step,    // a tree's hop over the network relative to a ring's
-  tree_growth,  // as step_growth, for the chunks of a tree
-  rate_inside,  // one GPU's port
-  rate_nic,     // one NIC
-  ceiling_ll,   // LL: total rate of a collective between nodes
-  share_ll128,  // LL128: share of the Simple rate
-  share_tree,   // tree: share of a ring's rate …
-  tree_loss,    // … which falls with (nodes / 2)^-loss
-  rate_nvls,    // NVLS: one GPU's port
+  across_growth,  // a hop across takes (nodes / 2)^growth as long: more switches, later stragglers
+  overlap,        // p of a ring: how well the way around and the streaming overlap
+  step_bytes,     // the most that a ring sends over one NIC as one piece (slices)
+  tree_step,      // a tree's hop over the network relative to a ring's …
+  tree_growth,    // … and how much longer it takes with full chunks
+  rate_inside,    // one GPU's port
+  rate_nic,       // one NIC
+  ceiling_ll,     // LL: total rate of a collective between nodes
+  ceiling_ll128,  // the same of a ring's LL128
+  share_ll128,    // LL128: share of the Simple rate
+  share_tree,     // tree: share of a ring's rate …
+  tree_loss,      // … which falls with (nodes / 2)^-loss
+  rate_nvls,      // NVLS: one GPU's port
   latency_nvls,
   choose_ll,  // factor on NCCL's own modelled time of LL candidates when it chooses
   choose_ll128,
@@ -70,7 +75,11 @@ struct Hardware {
   bool nvls = false;         // NVLink SHARP: NVSwitch and Hopper or later
   bool ll128_inside = true;  // NCCL allows LL128 only over NVLink and PCIe paths without a CPU;
   bool ll128_across = true;  // between nodes, whether a NIC hangs on a CPU decides
-  Bandwidth gpu_rate;        // data sheet: one GPU's port, one NIC
+  // In a mesh of NVLinks a group of few GPUs, or a pair, reaches only a share of rate_inside.
+  std::vector<double> port_share;  // by GPUs of the group on a node; empty: 1
+  double pair_share = 1;
+  double ring_share = 1;  // of a port's data-sheet rate that lies on rings
+  Bandwidth gpu_rate;  // data sheet: one GPU's port, one NIC
   Bandwidth nic_rate;
   NcclSystem system;
   int multiprocessors = 0;

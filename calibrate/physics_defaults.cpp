@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "calibrate/mesh_rings.hpp"
 #include "calibrate/physics.hpp"
 
 namespace amsp {
@@ -32,6 +33,21 @@ Bandwidth nic_rate(const NodeSpec& node) {
   return node.nics.empty() ? gigabits_per_second(100) : node.nics.front().rate;
 }
 
+// What rings over the first `count` GPUs of a node can use of one GPU's port: all of it behind a
+// switch; in a mesh, the links that lie on the rings (six of seven where all eight are joined).
+Bandwidth ring_rate(const ClusterSpec& cluster, int count) {
+  const IntraNodeSpec& intra = cluster.node.intra;
+  if (intra.kind != IntraNodeKind::nvlink_mesh || count < 2) return intra.gpu_rate;
+  std::vector<GpuId> gpus;
+  for (int gpu = 0; gpu < count; ++gpu) gpus.emplace_back(gpu);
+  std::size_t links = mesh_rings(gpus, cluster).size();
+  if (count == 2) {
+    const auto pair = intra.mesh_links.find({0, 1});
+    links = pair == intra.mesh_links.end() ? 0 : static_cast<std::size_t>(pair->second);
+  }
+  return links == 0 ? intra.gpu_rate : intra.mesh_link_rate * static_cast<double>(links);
+}
+
 }  // namespace
 
 Hardware hardware_of(const ClusterSpec& cluster) {
@@ -46,6 +62,14 @@ Hardware hardware_of(const ClusterSpec& cluster) {
   hardware.multiprocessors = node.gpu.multiprocessors;
   hardware.gpu_rate = node.intra.gpu_rate;
   hardware.nic_rate = nic_rate(node);
+  const Bandwidth whole = ring_rate(cluster, node.gpus);
+  for (int count = 0; count <= node.gpus; ++count) {
+    hardware.port_share.push_back(ring_rate(cluster, count) / whole);
+  }
+  hardware.ring_share = whole / node.intra.gpu_rate;
+  if (node.intra.kind == IntraNodeKind::nvlink_mesh) {
+    hardware.pair_share = node.intra.mesh_link_rate / whole;
+  }
   hardware.system.generation = generation;
   hardware.system.pcie = node.intra.kind == IntraNodeKind::pcie;
   hardware.system.amd_cpu = false;
@@ -54,7 +78,6 @@ Hardware hardware_of(const ClusterSpec& cluster) {
 
 PhysicsParameters default_parameters(const ClusterSpec& cluster) {
   const NodeSpec& node = cluster.node;
-  const GpuGeneration generation = generation_of(node.gpu.name);
   const bool pcie = node.intra.kind == IntraNodeKind::pcie;
   PhysicsParameters p;
   // baseLatencies and hwLatencies, row Ring.
@@ -67,19 +90,22 @@ PhysicsParameters default_parameters(const ClusterSpec& cluster) {
   p[Parameter::across_ll] = 2.7e-6;
   p[Parameter::across_ll128] = 4.0e-6;
   p[Parameter::across_simple] = 14e-6;
-  // A Simple ring's step counts 1.4 times once its slices are full (tuning.cc, "plateau").
-  p[Parameter::step_growth] = 0.4;
-  p[Parameter::step_bytes] = 65536;
-  p[Parameter::tree_growth] = 0.4;  // as a ring's
-  p[Parameter::tree_step] = 1.85;   // row Tree: 5.0/2.7, 8.5/4.0, 14/14
+  p[Parameter::across_growth] = 0.02;  // all but none
+  // Public logs of rings on InfiniBand and Slingshot: the longer of both ways counts nearly alone.
+  p[Parameter::overlap] = 2;
+  p[Parameter::step_bytes] = 1048576;  // two slots of 512 KiB (src/enqueue.cc)
+  p[Parameter::tree_growth] = 0.4;     // a Simple step counts 1.4 times once its slices are full
+  p[Parameter::tree_step] = 1.85;      // row Tree: 5.0/2.7, 8.5/4.0, 14/14
   // Achieved busbw / data sheet: A100 235/300, H100 365/450, B200 680/900 (nccl-tests logs): the
   // cluster's own share of data-sheet rates.
-  p[Parameter::rate_inside] = cluster.achievable.intra * node.intra.gpu_rate.value();
+  p[Parameter::rate_inside] = cluster.achievable.intra * ring_rate(cluster, node.gpus).value();
   // 12 of 12.5, 24 of 25, 46 to 48 of 50 GB/s (nccl-tests maintainers): 0.96.
   p[Parameter::rate_nic] = cluster.achievable.nic * nic_rate(node).value();
-  // llMaxBws, three nodes and more; AMD hosts for Ampere as in the code.
-  constexpr double ceilings[] = {20.4e9, 19e9, 35e9, 70e9};
-  p[Parameter::ceiling_ll] = ceilings[static_cast<int>(generation)];
+  // llMaxBws, three nodes and more: hosts that are not AMD's (19 GB/s there), of any generation.
+  p[Parameter::ceiling_ll] = 20.4e9;
+  // None in NCCL's model beyond its share; Slingshot logs show 14 GB/s.
+  p[Parameter::ceiling_ll128] =
+      std::max<double>(1, static_cast<double>(node.nics.size())) * p[Parameter::rate_nic];
   p[Parameter::share_ll128] = 0.92;
   p[Parameter::share_tree] = 0.92;
   p[Parameter::tree_loss] = 0.03;  // all but none; Slingshot logs show up to 0.2
@@ -95,11 +121,12 @@ PhysicsParameters default_parameters(const ClusterSpec& cluster) {
 
 std::string_view name_of(Parameter parameter) {
   constexpr std::array<std::string_view, parameter_count> names{
-      "base_ll",       "base_ll128",  "base_simple",  "inside_ll",     "inside_ll128",
-      "inside_simple", "across_ll",   "across_ll128", "across_simple", "step_growth",
-      "step_bytes",    "tree_step",   "tree_growth",  "rate_inside",   "rate_nic",
-      "ceiling_ll",    "share_ll128", "share_tree",   "tree_loss",     "rate_nvls",
-      "latency_nvls",  "choose_ll",   "choose_ll128", "choose_tree",   "choose_nvls"};
+      "base_ll",       "base_ll128", "base_simple",   "inside_ll",     "inside_ll128",
+      "inside_simple", "across_ll",  "across_ll128",  "across_simple", "across_growth",
+      "overlap",       "step_bytes", "tree_step",     "tree_growth",   "rate_inside",
+      "rate_nic",      "ceiling_ll", "ceiling_ll128", "share_ll128",   "share_tree",
+      "tree_loss",     "rate_nvls",  "latency_nvls",  "choose_ll",     "choose_ll128",
+      "choose_tree",   "choose_nvls"};
   return names[static_cast<std::size_t>(parameter)];
 }
 
@@ -108,6 +135,7 @@ ParameterUnit unit_of(Parameter parameter) {
     case Parameter::rate_inside:
     case Parameter::rate_nic:
     case Parameter::ceiling_ll:
+    case Parameter::ceiling_ll128:
     case Parameter::rate_nvls:
       return ParameterUnit::bytes_per_second;
     case Parameter::step_bytes:

@@ -69,9 +69,15 @@ class Pairwise : public CollectiveAlgorithm {
     }
   }
 
+  // GPUs with the same NICs nearest (behind one PCIe switch) take them in turn.
   static NicId nearest(const Network& network, GpuId gpu) {
     const int slot = network.cluster().slot_of(gpu);
-    return network.nics_of({&slot, 1}).front();
+    const auto nics = network.nics_of({&slot, 1});
+    std::size_t before = 0;
+    for (int other = 0; nics.size() > 1 && other < slot; ++other) {
+      if (network.nics_of({&other, 1}) == nics) ++before;
+    }
+    return nics[before % nics.size()];
   }
 
   static void append(const Network& network, GpuId from, GpuId to, std::vector<LinkId>& route) {

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "calibrate/group_layout.hpp"
-#include "calibrate/mesh_rings.hpp"
 
 namespace amsp {
 namespace {
@@ -42,19 +41,13 @@ std::vector<Edge> ring_edges(const GroupLayout& layout, int channel, const Netwo
   return edges;
 }
 
-// All rings of the group: one per channel, or the rings of an NVLink mesh.
+// All rings of the group: one per channel, on each ring of an NVLink mesh.
 std::vector<std::vector<Edge>> all_rings(const GroupLayout& layout, const Network& network) {
   std::vector<std::vector<Edge>> rings;
-  if (layout.nodes.size() == 1) {
-    for (const auto& order : mesh_rings(layout.nodes.front().gpus, network.cluster())) {
-      GroupLayout turned = layout;
-      turned.nodes.front().gpus = order;
-      rings.push_back(ring_edges(turned, 0, network));
+  for (const GroupLayout& turned : mesh_layouts(layout, network.cluster())) {
+    for (int channel = 0; channel < layout.channels; ++channel) {
+      rings.push_back(ring_edges(turned, channel, network));
     }
-    if (!rings.empty()) return rings;
-  }
-  for (int channel = 0; channel < layout.channels; ++channel) {
-    rings.push_back(ring_edges(layout, channel, network));
   }
   return rings;
 }

@@ -60,17 +60,20 @@ class Tree : public CollectiveAlgorithm {
                   const Network& network) const override {
     if (group.size() < 2) return {};
     const GroupLayout layout(group, network);
+    const auto layouts = mesh_layouts(layout, network.cluster());
     LoadSum sum(network);
     for (int tree = 0; tree < 2; ++tree) {
       const TreeShape shape = tree_shape(tree, static_cast<int>(layout.nodes.size()));
-      for (int channel = 0; channel < layout.channels; ++channel) {
-        for (const Edge& edge : tree_edges(layout, channel, shape, network)) {
-          sum.add(edge.up, 1.0);
-          sum.add(edge.down, 1.0);
+      for (const GroupLayout& turned : layouts) {
+        for (int channel = 0; channel < layout.channels; ++channel) {
+          for (const Edge& edge : tree_edges(turned, channel, shape, network)) {
+            sum.add(edge.up, 1.0);
+            sum.add(edge.down, 1.0);
+          }
         }
       }
     }
-    return {bytes / (2.0 * layout.channels), sum.take()};
+    return {bytes / (2.0 * layout.channels * static_cast<double>(layouts.size())), sum.take()};
   }
 
   std::vector<Message> messages(CollectiveKind, Bytes bytes, std::span<const GpuId> group, int,
@@ -78,13 +81,17 @@ class Tree : public CollectiveAlgorithm {
     std::vector<Message> all;
     if (group.size() < 2) return all;
     const GroupLayout layout(group, network);
-    const Bytes part = bytes / (2.0 * layout.channels);
+    const auto layouts = mesh_layouts(layout, network.cluster());
+    const Bytes part = bytes / (2.0 * layout.channels * static_cast<double>(layouts.size()));
     const int chunks = std::max(1, static_cast<int>(std::ceil(part.value() / chunk_bytes)));
     for (int tree = 0; tree < 2; ++tree) {
       const TreeShape shape = tree_shape(tree, static_cast<int>(layout.nodes.size()));
-      for (int channel = 0; channel < layout.channels; ++channel) {
-        const auto edges = tree_edges(layout, channel, shape, network);
-        pipeline(edges, 2 * channel + tree, part / chunks, chunks, all);
+      int number = tree;  // of the channel; two trees each
+      for (const GroupLayout& turned : layouts) {
+        for (int channel = 0; channel < layout.channels; ++channel, number += 2) {
+          const auto edges = tree_edges(turned, channel, shape, network);
+          pipeline(edges, number, part / chunks, chunks, all);
+        }
       }
     }
     return all;

@@ -82,12 +82,75 @@ TEST_CASE("one rank takes no time; unknown clusters get the default model, marke
   CHECK(busbw < 500);
 }
 
+TEST_CASE("default model: a faster network never makes a collective slower") {
+  rc::prop("time falls with the NICs' and the GPUs' rates, rises with the bytes", [] {
+    const auto* name = *rc::gen::element("dgx-h100", "dgx-a100", "mi300x-8gpu", "l40s-8gpu-pcie");
+    const auto kind = *rc::gen::element(CollectiveKind::all_reduce, CollectiveKind::all_gather,
+                                        CollectiveKind::reduce_scatter, CollectiveKind::broadcast,
+                                        CollectiveKind::all_to_all);
+    const int ranks = *rc::gen::element(2, 8, 16, 32);
+    const Bytes bytes(std::exp2(*rc::gen::inRange(80, 330) / 10.0));
+    const double faster = 1 + *rc::gen::inRange(1, 300) / 100.0;
+    const ClusterSpec cluster = load_cluster(name);
+    ClusterSpec fast = cluster;
+    for (NicSpec& nic : fast.node.nics) nic.rate = nic.rate * faster;
+    fast.node.intra.gpu_rate = fast.node.intra.gpu_rate * faster;
+    fast.node.intra.mesh_link_rate = fast.node.intra.mesh_link_rate * faster;
+    const GroupShape shape = shape_on(cluster, ranks);
+    const auto time = [&](const ClusterSpec& machine, Bytes size) {
+      return load_collective_model("", machine)->estimate(kind, size, Dtype::bf16, shape).time;
+    };
+    const Seconds plain = time(cluster, bytes);
+    RC_ASSERT(time(fast, bytes) <= plain * (1 + 1e-12));
+    RC_ASSERT(time(cluster, bytes * faster) >= plain * (1 - 1e-12));
+  });
+}
+
+TEST_CASE("default model: a collective alone takes no longer on the links than its curve says") {
+  for (const char* name : {"a800-4hdr", "a100-4x100g-roce", "dgx-1-v100", "dgx-2", "dgx-a100",
+                           "dgx-h100", "mi300x-8gpu"}) {
+    const ClusterSpec cluster = load_cluster(name);
+    const auto plain = load_collective_model("", cluster);
+    for (const int ranks : {2, 4, 8, 16, 32}) {
+      if (ranks > cluster.node.gpus && ranks % cluster.node.gpus != 0) continue;
+      const Network network(resized(cluster, ranks), plain->achievable());
+      std::vector<GpuId> group;
+      for (int i = 0; i < ranks; ++i) group.emplace_back(i);
+      const GroupShape shape = shape_on(cluster, ranks);
+      for (const auto kind : {CollectiveKind::all_reduce, CollectiveKind::all_gather,
+                              CollectiveKind::broadcast, CollectiveKind::all_to_all}) {
+        // A DGX-1's GPUs are not all joined: sends between the others take two hops, uncounted.
+        const std::string_view cube = "dgx-1-v100";
+        if (kind == CollectiveKind::all_to_all && name == cube && ranks <= 8) continue;
+        const CollectiveEstimate estimate = plain->estimate(kind, Bytes(1e9), Dtype::bf16, shape);
+        CAPTURE(name, ranks, name_of(kind));
+        CHECK(wire_efficiency(estimate, kind, Bytes(1e9), group, network) <= 1 + 1e-9);
+      }
+    }
+  }
+}
+
+TEST_CASE("A800: nine of ten left-out times lie in their 90 % intervals") {
+  Measurements measurements = a800_measurements();
+  std::erase_if(measurements.observations.rows, [](const Observation& row) {
+    return row.kind != CollectiveKind::all_gather || row.shape.nics_per_node != 0;
+  });
+  const auto held_out =
+      cross_validate(measurements.observations.rows, measurements.cluster, {LeftOut::scale});
+  const ErrorSummary summary = summarise(held_out);
+  CHECK(summary.rows > 50);
+  CAPTURE(summary.median, summary.p95);
+  CHECK(summary.covered >= 0.82);  // 90 % less two standard deviations of about 70 rows
+  CHECK(summary.covered <= 0.99);
+}
+
 TEST_CASE("default model: time never falls when the buffer grows") {
   for (const char* name : {"dgx-h100", "dgx-a100", "a800-4hdr"}) {
     const ClusterSpec cluster = load_cluster(name);
     const auto plain = load_collective_model("", cluster);
-    for (const auto kind : {CollectiveKind::all_gather, CollectiveKind::broadcast,
-                            CollectiveKind::all_to_all, CollectiveKind::send_recv}) {
+    for (const auto kind :
+         {CollectiveKind::all_reduce, CollectiveKind::all_gather, CollectiveKind::broadcast,
+          CollectiveKind::all_to_all, CollectiveKind::send_recv}) {
       for (const int ranks : {8, 16, 128}) {
         Seconds before;
         for (double bytes = 1024; bytes < 1e11; bytes *= 2) {

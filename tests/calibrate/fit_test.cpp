@@ -84,6 +84,18 @@ TEST_CASE("kriging follows the points and fades to zero with full uncertainty") 
   without.erase(without.begin() + 4);
   const double predicted = Kriging(without, {{2.0}, 1.0, 0.01}).at(points[4].at, 0).mean;
   CHECK(kriging.leave_one_out()[4] == Approx(points[4].value - predicted).margin(1e-6));
+  // Two points left out together.
+  without.erase(without.begin() + 4);
+  std::vector<int> groups(points.size(), 0);
+  for (std::size_t i = 0; i < groups.size(); ++i) groups[i] = static_cast<int>(i);
+  groups[5] = groups[4];
+  const Kriging rest(without, {{2.0}, 1.0, 0.01});
+  const auto left_out = kriging.leave_groups_out(groups);
+  for (const std::size_t i : {std::size_t{4}, std::size_t{5}}) {
+    const Kriging::Value value = rest.at(points[i].at, 0);
+    CHECK(left_out[i].mean == Approx(points[i].value - value.mean).margin(1e-6));
+    CHECK(left_out[i].deviation == Approx(value.deviation).margin(1e-6));
+  }
 }
 
 TEST_CASE("the fit recovers planted rates and predicts scales that it has not seen") {
@@ -93,8 +105,16 @@ TEST_CASE("the fit recovers planted rates and predicts scales that it has not se
       fit_collectives(synthetic(cluster, truth, {2, 4, 8, 16, 32, 64}, 0.02), cluster);
   for (const Parameter p : {Parameter::rate_inside, Parameter::rate_nic}) {
     CAPTURE(name_of(p));
-    CHECK(fit.system.parameters[p] == Approx(truth[p]).epsilon(0.05));
+    CHECK(fit.system.parameters[p] == Approx(truth[p]).epsilon(0.02));
   }
+  CHECK(fit.system.parameters[Parameter::base_simple] ==
+        Approx(truth[Parameter::base_simple]).epsilon(0.15));
+  // Scales up to 64 hardly tell a Simple step's time across nodes, which the streaming hides: it is
+  // found roughly, and the fit says so.
+  CHECK(fit.system.parameters[Parameter::across_simple] ==
+        Approx(truth[Parameter::across_simple]).epsilon(0.4));
+  const auto across = static_cast<std::size_t>(Parameter::across_simple);
+  CHECK(std::sqrt(fit.system.covariance[across][across]) > 0.3);
   // Twice and four times the largest scale. Step times of single protocols are not told apart well
   // by scales up to 64, so sizes at which they dominate are not judged here.
   for (const int ranks : {128, 256}) {

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibrate/fit_stage.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace amsp {
+namespace {
+
+std::size_t at(Parameter p) { return static_cast<std::size_t>(p); }
+
+// How far the logarithm of a parameter may lie from NCCL's constant (one standard deviation).
+double system_width(Parameter p) {
+  switch (p) {
+    case Parameter::rate_inside:
+    case Parameter::rate_nic:
+    case Parameter::rate_nvls:
+      return 0.4;
+    case Parameter::share_ll128:
+      return 0.02;
+    case Parameter::share_tree:
+      return 0.25;
+    case Parameter::choose_ll:
+    case Parameter::choose_ll128:
+    case Parameter::choose_tree:
+    case Parameter::choose_nvls:
+      return 0.2;
+    case Parameter::across_ll:
+    case Parameter::across_ll128:
+    case Parameter::across_simple:
+    case Parameter::tree_growth:
+    case Parameter::ceiling_ll:
+    case Parameter::ceiling_ll128:
+    case Parameter::across_growth:
+    case Parameter::step_bytes:
+      return 1.0;
+    case Parameter::overlap:
+      return 0.5;
+    case Parameter::tree_loss:
+      return 1.5;
+    default:
+      return 0.6;
+  }
+}
+
+// … and how far one kind's from the system's.
+double kind_width(Parameter p) {
+  switch (p) {
+    case Parameter::rate_inside:
+    case Parameter::rate_nic:
+    case Parameter::rate_nvls:
+      return 0.2;
+    case Parameter::share_ll128:
+      return 0.01;
+    default:
+      return 0.7 * system_width(p);
+  }
+}
+
+// Without the candidates that the run was not allowed to take.
+ChoiceTable restricted(ChoiceTable table, const Observation& row) {
+  ChoiceTable left;
+  for (std::size_t i = 0; i < table.candidates.size(); ++i) {
+    const Candidate& c = table.candidates[i];
+    if (row.forced_algorithm && c.algorithm != *row.forced_algorithm) continue;
+    if (row.forced_protocol && c.protocol != *row.forced_protocol) continue;
+    left.log_time[left.candidates.size()] = table.log_time[i];
+    left.candidates.push_back(c);
+  }
+  return left.candidates.empty() ? table : left;
+}
+
+// Shifts of the logarithms of parameters from the prior, from which a fit starts.
+struct Start {
+  double choose_tree = 0, choose_ll128 = 0;
+  double across = 0;   // step times between nodes
+  double ceiling = 0;  // of LL128 between nodes
+};
+constexpr Start starts[] = {{0, 0},       {-0.15, -0.15}, {0.15, 0.15},    {0, 0.2},
+                            {0, 0, -0.7}, {0, 0, 1.0},    {0, 0, 0, -1.9}, {0.5, 0}};
+
+void shift(std::vector<double>& p, const Start& start) {
+  p[at(Parameter::choose_tree)] += start.choose_tree;
+  p[at(Parameter::choose_ll128)] += start.choose_ll128;
+  for (const Parameter across :
+       {Parameter::across_ll, Parameter::across_ll128, Parameter::across_simple}) {
+    p[at(across)] += start.across;
+  }
+  p[at(Parameter::ceiling_ll128)] += start.ceiling;
+}
+
+LeastSquaresSolution best_of_starts(LeastSquaresProblem& problem) {
+  LeastSquaresSolution best;
+  best.cost = HUGE_VAL;
+  problem.iterations = 10;
+  for (const Start& start : starts) {
+    problem.start = problem.prior;
+    shift(problem.start, start);
+    LeastSquaresSolution solution = solve(problem);
+    if (solution.cost < best.cost) best = std::move(solution);
+  }
+  problem.iterations = 60;
+  problem.start = best.parameters;
+  LeastSquaresSolution finished = solve(problem);
+  return finished.cost <= best.cost ? finished : best;
+}
+
+}  // namespace
+
+bool is_pairwise(CollectiveKind kind) {
+  return kind == CollectiveKind::all_to_all || kind == CollectiveKind::send_recv ||
+         kind == CollectiveKind::scatter || kind == CollectiveKind::gather;
+}
+
+FitStage system_stage(const PhysicsParameters& defaults) {
+  FitStage stage;
+  for (std::size_t j = 0; j < parameter_count; ++j) {
+    stage.prior[j] = std::log(defaults.values[j]);
+    stage.width[j] = system_width(static_cast<Parameter>(j));
+  }
+  return stage;
+}
+
+FitStage kind_stage(const PhysicsParameters& system, CollectiveKind kind) {
+  FitStage stage;
+  for (std::size_t j = 0; j < parameter_count; ++j) {
+    const auto p = static_cast<Parameter>(j);
+    stage.prior[j] = std::log(system.values[j]);
+    stage.width[j] = kind_width(p);
+    if (is_pairwise(kind)) stage.width[j] = system_width(p);
+  }
+  return stage;
+}
+
+LeastSquaresSolution fit_stage(const std::vector<Observation>& rows, const FitStage& stage,
+                               const Hardware& hardware, std::span<const double> from) {
+  LeastSquaresProblem problem;
+  problem.prior.assign(stage.prior.begin(), stage.prior.end());
+  problem.width.assign(stage.width.begin(), stage.width.end());
+  problem.rows = rows.size();
+  std::vector<ChoiceTable> tables;
+  for (const Observation& row : rows) {
+    tables.push_back(restricted(choice_table(row.kind, row.bytes, row.shape, hardware), row));
+  }
+  problem.residuals = [&](std::span<const double> p, std::span<double> r) {
+    PhysicsParameters parameters;
+    for (std::size_t j = 0; j < parameter_count; ++j) parameters.values[j] = std::exp(p[j]);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Observation& row = rows[i];
+      const PhysicsTime time =
+          physics_time(tables[i], row.kind, row.bytes, row.shape, hardware, parameters);
+      r[i] = size_weight(row.bytes) * std::log(row.time / time.total());
+    }
+  };
+  if (from.empty()) return best_of_starts(problem);
+  problem.start.assign(from.begin(), from.end());
+  return solve(problem);
+}
+
+}  // namespace amsp

@@ -17,6 +17,8 @@ class Command {
   [[nodiscard]] virtual std::string_view name() const = 0;
   [[nodiscard]] virtual std::string_view description() const = 0;        // one line
   [[nodiscard]] virtual std::string_view details() const { return ""; }  // shown by --help
+  [[nodiscard]] virtual std::string_view group() const = 0;    // its heading in amsp --help
+  [[nodiscard]] virtual std::string_view example() const = 0;  // a command line, shown by --help
   virtual void declare(Options& options) = 0;
   // Results to stdout, progress to stderr; returns the exit status (0, or 1 when a check failed).
   virtual int run() = 0;
@@ -28,6 +30,7 @@ std::vector<std::unique_ptr<Command>> all_commands();
 struct CommandDeclaration {
   std::string name, description, details;
   std::vector<OptionDeclaration> options;
+  std::string example = {};
 };
 std::vector<CommandDeclaration> declared_commands();
 

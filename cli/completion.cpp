@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/file.hpp"
+#include "workloads/strategy.hpp"
 
 namespace amsp {
 namespace {
@@ -18,7 +19,10 @@ constexpr std::array kNamedData{
     NamedData{"SCENARIO", "scenarios"}, NamedData{"CLUSTER", "topologies"},
     NamedData{"MODEL", "workloads/models"}, NamedData{"CALIBRATION", "calibrate/data"}};
 
+constexpr std::string_view kStrategy = "STRATEGY";  // its names are code, not files
+
 bool has_names(std::string_view value_name) {
+  if (value_name == kStrategy) return true;
   for (const NamedData& data : kNamedData)
     if (data.value_name == value_name) return true;
   return false;
@@ -113,7 +117,10 @@ std::string zsh_option(const OptionDeclaration& option) {
 std::vector<std::string> names_for(std::string_view value_name) {
   for (const NamedData& data : kNamedData)
     if (data.value_name == value_name) return data_names(data.folder);
-  return {};
+  std::vector<std::string> names;
+  if (value_name == kStrategy)
+    for (const StrategyPreset* preset : strategy_presets()) names.emplace_back(preset->name());
+  return names;
 }
 
 std::string bash_completion(const std::vector<CommandDeclaration>& commands) {

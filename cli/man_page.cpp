@@ -19,7 +19,7 @@ std::uint32_t code_point(std::string_view text, std::size_t& at) {
 }
 
 // Text for troff: backslashes, hyphens that must stay hyphens, lines that begin like requests, and
-// what is not ASCII as \[uXXXX].
+// what is not ASCII by its code point (\[u2026]).
 std::string roff(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size();) {
@@ -70,6 +70,8 @@ std::string command_text(const CommandDeclaration& command) {
   std::string text = fmt::format(".SS {}\n{}.PP\n{}.\n", roff(command.name), synopsis(command),
                                  roff(command.description));
   if (!command.details.empty()) text += fmt::format(".PP\n{}\n", roff(command.details));
+  if (!command.example.empty())
+    text += fmt::format(".PP\nExample:\n.PP\n.EX\n{}\n.EE\n", roff(command.example));
   for (const OptionDeclaration& option : command.options) text += option_text(option);
   return text;
 }

@@ -247,7 +247,7 @@ std::vector<CommandDeclaration> declared_commands() {
     CommonFlags common;
     common.declare(options);
     result.push_back({text(command->name()), text(command->description()), text(command->details()),
-                      options.declared()});
+                      options.declared(), text(command->example())});
   }
   return result;
 }
@@ -264,7 +264,9 @@ int run_program(int argc, char** argv) {
   int status = 0;
   for (const auto& command : commands) {
     CLI::App* sub = app.add_subcommand(text(command->name()), text(command->description()));
-    if (!command->details().empty()) sub->footer(text(command->details()));
+    sub->group(text(command->group()));
+    sub->footer(text(command->details()) + (command->details().empty() ? "" : "\n") +
+                "Example: " + text(command->example()));
     Options options(*sub);
     command->declare(options);
     common.declare(options);

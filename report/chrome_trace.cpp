@@ -60,12 +60,18 @@ class TraceWriter {
   void add_skipped();
   void add_memory();
   void add_links();
+  void add_link_slice(const LinkSpan& span, int tid);
+  static std::string lane_name(const std::string& link, std::int64_t members, bool shared);
   void add_link_load(const std::string& name, int tid, const std::vector<LinkSpan>& spans);
   [[nodiscard]] Json arguments(const OpRecord& record) const;
   [[nodiscard]] std::string rank_name(const RankClass& ranks) const;
   [[nodiscard]] std::string link_name(LinkId link) const;
   [[nodiscard]] double time(Seconds absolute) const {
     return microseconds_of(absolute - input_.result.period_start);
+  }
+  // From the rounded times, so that a slice never reaches into the next one of its thread.
+  [[nodiscard]] double duration(Seconds start, Seconds end) const {
+    return std::max(0.0, std::round((time(end) - time(start)) * 1e3) / 1e3);
   }
   [[nodiscard]] int thread_of(const OpRecord& record) const {
     return schedule_.op(record.op).stream.index + 1;
@@ -166,14 +172,13 @@ Json TraceWriter::arguments(const OpRecord& record) const {
 void TraceWriter::add_operation(const OpRecord& record) {
   const Op& op = schedule_.op(record.op);
   const double start = time(record.start);
-  const double duration = std::max(0.0, microseconds_of(record.end - record.start));
   const std::string_view category =
       op.collective ? name_of(op.collective->kind) : (op.kernels.empty() ? "marker" : "compute");
   events_.add(start, {{"ph", "X"},
                       {"pid", process_.at(record.rank)},
                       {"tid", thread_of(record)},
                       {"ts", start},
-                      {"dur", duration},
+                      {"dur", duration(record.start, record.end)},
                       {"name", op.name},
                       {"cat", category},
                       {"args", arguments(record)}});
@@ -268,25 +273,45 @@ void TraceWriter::add_links() {
     std::copy_if(input_.links.begin(), input_.links.end(), std::back_inserter(spans),
                  [&](const LinkSpan& span) { return span.link == use.link; });
     const std::string name = link_name(use.link);
-    name_thread(links_process_, ++tid,
-                use.members > 1 ? fmt::format("{} (stands for {})", name, use.members) : name);
+    const int first = tid + 1;
+    // Slices of one thread must not overlap: what shares the link has threads of its own.
+    std::vector<Seconds> busy_until;
     for (const LinkSpan& span : spans) {
-      const double duration = std::max(0.0, microseconds_of(span.end - span.start));
-      events_.add(
-          time(span.start),
-          {{"ph", "X"},
-           {"pid", links_process_},
-           {"tid", tid},
-           {"ts", time(span.start)},
-           {"dur", duration},
-           {"name", schedule_.op(span.op).name},
-           {"cat", "link"},
-           {"args",
-            {{"bytes", span.bytes.value()},
-             {"GBps", duration > 0 ? rounded(span.bytes.value() / duration / 1e3) : 0.0}}}});
+      const auto free = std::find_if(busy_until.begin(), busy_until.end(),
+                                     [&](Seconds end) { return end <= span.start; });
+      const auto lane = free - busy_until.begin();
+      if (free == busy_until.end()) {
+        busy_until.push_back(span.end);
+        name_thread(links_process_, ++tid, lane_name(name, use.members, lane > 0));
+      } else {
+        *free = span.end;
+      }
+      add_link_slice(span, first + static_cast<int>(lane));
     }
-    add_link_load(name, tid, spans);
+    if (!spans.empty()) add_link_load(name, first, spans);
   }
+}
+
+std::string TraceWriter::lane_name(const std::string& link, std::int64_t members, bool shared) {
+  const std::string stands = members > 1 ? fmt::format("stands for {}", members) : "";
+  const std::string_view with = shared ? "shared with the above" : "";
+  if (stands.empty() && with.empty()) return link;
+  return fmt::format("{} ({}{}{})", link, stands, stands.empty() || with.empty() ? "" : "; ", with);
+}
+
+void TraceWriter::add_link_slice(const LinkSpan& span, int tid) {
+  const double length = duration(span.start, span.end);
+  events_.add(time(span.start),
+              {{"ph", "X"},
+               {"pid", links_process_},
+               {"tid", tid},
+               {"ts", time(span.start)},
+               {"dur", length},
+               {"name", schedule_.op(span.op).name},
+               {"cat", "link"},
+               {"args",
+                {{"bytes", span.bytes.value()},
+                 {"GBps", length > 0 ? rounded(span.bytes.value() / length / 1e3) : 0.0}}}});
 }
 
 std::string TraceWriter::text() {

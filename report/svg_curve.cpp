@@ -26,7 +26,8 @@ namespace {
 class ScratchFolder {
  public:
   ScratchFolder() {
-    std::string pattern = (fs::temp_directory_path() / "amsp-plot-XXXXXX").string();
+    std::string pattern =
+        (fs::temp_directory_path() / ("amsp-plot-" + std::string(6, 'X'))).string();
     if (::mkdtemp(pattern.data()) == nullptr)
       throw InputError({pattern, ""}, "no temporary folder can be made here (set TMPDIR)");
     path_ = pattern;

@@ -21,6 +21,11 @@ class CalibrateCommand : public Command {
   std::string_view description() const override {
     return "fit collective and kernel times to measurement logs";
   }
+  std::string_view group() const override { return "Inputs"; }
+  std::string_view example() const override {
+    return "amsp calibrate all_reduce.log all_gather.log --cluster cluster.json -o "
+           "calibration.json";
+  }
   std::string_view details() const override {
     return "Accepted logs: text and JSON of nccl-tests and rccl-tests of any age (with launcher "
            "prefixes, INFO lines, quotes), mscclpp-test, CSV, TSV and Markdown tables; see "

@@ -24,6 +24,10 @@ class CollectiveCommand : public Command {
   std::string_view description() const override {
     return "predict the time of one collective, or compare logs with the model";
   }
+  std::string_view group() const override { return "Questions"; }
+  std::string_view example() const override {
+    return "amsp collective --kind all_reduce --bytes 1GiB --gpus 128 --cluster dgx-h100";
+  }
   std::string_view details() const override {
     return "--bytes is the whole buffer, as nccl-tests' size column means it (all_gather and "
            "reduce_scatter: all ranks' parts together). The cluster defaults to the one that the "
@@ -42,7 +46,7 @@ class CollectiveCommand : public Command {
                     1, 1 << 16);
     options.option("--dtype", "DTYPE", "element type", dtype_);
     options.option("--cluster", "CLUSTER", "name or path", cluster_);
-    options.option("--calibration", "FILE", "name or path", calibration_);
+    options.option("--calibration", "CALIBRATION", "name or path", calibration_);
     options.choice("--format", "FORMAT", "table or json", format_, {"table", "json"});
     options.output_file("-o,--output", "FILE", "with LOG: the SVG figure", output_);
   }

@@ -15,13 +15,18 @@ class CompletionCommand : public Command {
   std::string_view description() const override {
     return "print the completion script for bash or zsh, or the man page";
   }
+  std::string_view group() const override { return "Pages and this program"; }
+  std::string_view example() const override {
+    return "amsp completion bash > ~/.local/share/bash-completion/completions/amsp";
+  }
   std::string_view details() const override {
-    return "Example: source <(amsp completion bash). \"amsp completion names SCENARIO\" prints the "
-           "names that the scripts offer.";
+    return "Or at once: source <(amsp completion bash). \"amsp completion names SCENARIO\" prints "
+           "the names that the scripts offer.";
   }
   void declare(Options& options) override {
     options.positional("WHAT", "what to print", what_, {"bash", "zsh", "man", "names"});
-    options.optional_positional("VALUE", "names: SCENARIO, CLUSTER, MODEL or CALIBRATION", value_);
+    options.optional_positional("VALUE", "names: SCENARIO, CLUSTER, MODEL, STRATEGY or CALIBRATION",
+                                value_);
   }
   int run() override {
     if (what_ == "bash")

@@ -17,6 +17,8 @@ class DoctorCommand : public Command {
   std::string_view description() const override {
     return "say what this machine has (GPUs, NCCL, tools) and what is skipped without it";
   }
+  std::string_view group() const override { return "Pages and this program"; }
+  std::string_view example() const override { return "amsp doctor"; }
   std::string_view details() const override {
     return "Nothing in the list is needed to plan, simulate or calibrate.";
   }

@@ -23,6 +23,10 @@ class ExecCommand : public Command {
   std::string_view description() const override {
     return "run a schedule on real devices: Gloo on CPUs, NCCL on GPUs";
   }
+  std::string_view group() const override { return "Schedules and devices"; }
+  std::string_view example() const override {
+    return "amsp exec step.json --nproc 8 --backend gloo";
+  }
   std::string_view details() const override {
     return "Ranks are local processes (as many as the schedule has), or come from torchrun, srun "
            "or "
@@ -35,9 +39,10 @@ class ExecCommand : public Command {
         "schedule file (amsp schedule ... -o schedule.json), or a scenario: name or file", input_);
     options.integer("--gpus", "N", "ranks of a scenario (default: its first number of GPUs)", gpus_,
                     1, 1 << 20);
-    options.option("--cluster", "C", "whose GPU a schedule's kernels are timed for (name or path)",
-                   cluster_);
-    options.option("--calibration", "F", "measured kernel times (name or path)", calibration_);
+    options.option("--cluster", "CLUSTER",
+                   "whose GPU a schedule's kernels are timed for (name or path)", cluster_);
+    options.option("--calibration", "CALIBRATION", "measured kernel times (name or path)",
+                   calibration_);
     options.repeated("--set", "KEY=VALUE", "replace a value of the scenario", settings_);
     options.choice("--backend", "NAME", "gloo or nccl", backend_, {"gloo", "nccl"});
     options.integer("--nproc", "N", "local ranks; must be the schedule's number of ranks", nproc_,

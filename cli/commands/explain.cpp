@@ -21,6 +21,8 @@ class ExplainCommand : public Command {
     return "say where the time of a step goes: critical path, busiest links, waits, what would "
            "help";
   }
+  std::string_view group() const override { return "Questions"; }
+  std::string_view example() const override { return "amsp explain paper-7b-amsp --gpus 512"; }
   std::string_view details() const override {
     return "Replays the step once as it is and once for each resource made infinitely fast.";
   }

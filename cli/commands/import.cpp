@@ -20,6 +20,10 @@ class ImportCommand : public Command {
   std::string_view description() const override {
     return "make a cluster from nvidia-smi topo -m and NCCL topology XML";
   }
+  std::string_view group() const override { return "Inputs"; }
+  std::string_view example() const override {
+    return "amsp import topo.txt --nodes 16 --gpu h100-sxm5-80gb -o cluster.json";
+  }
   std::string_view details() const override {
     return "FILE...: the output of nvidia-smi topo -m, NCCL topology XML (NCCL_TOPO_DUMP_FILE), "
            "NCCL "
@@ -30,8 +34,7 @@ class ImportCommand : public Command {
   }
   void declare(Options& options) override {
     options.positionals("FILE", "topology files of one machine", files_);
-    options.output_file("-o,--output", "CLUSTER.json", "where the cluster goes (default: stdout)",
-                        output_);
+    options.output_file("-o,--output", "FILE", "where the cluster goes (default: stdout)", output_);
     options.integer("--nodes", "N", "number of such machines", nodes_, 1, 1 << 20);
     options.option("--gpu", "NAME", "GPU type, where the files do not name it", gpu_);
     options.option("--nic-rate", "RATE", "rate of NICs, where the files do not state it",

@@ -54,8 +54,9 @@ class InitCommand : public Command {
   std::string_view description() const override {
     return "write a commented scenario for a model and a cluster, to start from";
   }
-  std::string_view details() const override {
-    return "Example: amsp init --model ./config.json --cluster dgx-a100 --gpus 64 -o my.json";
+  std::string_view group() const override { return "Inputs"; }
+  std::string_view example() const override {
+    return "amsp init --model ./config.json --cluster dgx-a100 --gpus 64 -o my.json";
   }
   void declare(Options& options) override {
     options.option("--model", "MODEL", "name, or path of a model or Hugging Face config.json",

@@ -85,10 +85,11 @@ class ListCommand : public Command {
   std::string_view description() const override {
     return "list clusters, models, strategies, scenarios or collectives";
   }
+  std::string_view group() const override { return "Inputs"; }
+  std::string_view example() const override { return "amsp list models llama-7b ./config.json"; }
   std::string_view details() const override {
     return "With models, names or files (Hugging Face config.json too) show their shapes and how\n"
-           "many parameters they come to.\n"
-           "Example: amsp list models llama-7b ./config.json";
+           "many parameters they come to.";
   }
   void declare(Options& options) override {
     options.positional("WHAT", "clusters, models, strategies, scenarios or collectives", what_,

@@ -30,6 +30,11 @@ class PlanCommand : public Command {
   std::string_view description() const override {
     return "find the best sharding of a training job on a cluster";
   }
+  std::string_view group() const override { return "Questions"; }
+  std::string_view example() const override {
+    return "amsp plan --model ./config.json --cluster dgx-h100 --gpus 128 --global-batch 1024 "
+           "--seq-len 4096";
+  }
   std::string_view details() const override {
     return "Tries every choice of P, G and OS meshes with every micro-batch size, recompute and\n"
            "broadcast-overlap setting; prints the best with the reason for their order.\n"
@@ -38,14 +43,16 @@ class PlanCommand : public Command {
            "misses and what would fit, and the exit status is 1.";
   }
   void declare(Options& options) override {
-    options.option("--model", "M", "model: name, or path (Hugging Face config.json too)", model_);
-    options.option("--cluster", "C", "cluster: name or path", cluster_);
+    options.option("--model", "MODEL", "model: name, or path (Hugging Face config.json too)",
+                   model_);
+    options.option("--cluster", "CLUSTER", "cluster: name or path", cluster_);
     options.integer("--gpus", "N", "GPUs of the job", gpus_, 1, 1 << 20);
     options.option("--global-batch", "B", "sequences per optimizer step, or tokens", batch_);
     options.integer("--seq-len", "S", "tokens of a sequence", sequence_, 1, 1 << 24);
     options.option("--micro-batch", "LIST", "sequences, e.g. 1,2,4,8", micro_batches_);
     options.option("--recompute", "LIST", "none, selective, full", recompute_);
-    options.option("--calibration", "F", "calibration (default: the cluster's own)", calibration_);
+    options.option("--calibration", "CALIBRATION", "calibration (default: the cluster's own)",
+                   calibration_);
     options.option("--dtype", "T", "of parameters and gradients", dtype_);
     options.option("--memory-reserve", "BYTES", "left free on each GPU", reserve_);
     options.integer("--top", "K", "how many to print", top_, 1, 1000);

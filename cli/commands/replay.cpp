@@ -34,11 +34,13 @@ class ReplayCommand : public Command {
  public:
   std::string_view name() const override { return "replay"; }
   std::string_view description() const override { return "replay a schedule file on a cluster"; }
+  std::string_view group() const override { return "Schedules and devices"; }
+  std::string_view example() const override { return "amsp replay step.json --cluster dgx-a100"; }
   void declare(Options& options) override {
     options.positional("SCHEDULE", "schedule file (docs/formats/schedule.md)", file_);
-    options.option("--cluster", "C", "cluster: name or path", cluster_);
-    options.option("--calibration", "F", "calibration: name or path (default: the cluster's own)",
-                   calibration_);
+    options.option("--cluster", "CLUSTER", "cluster: name or path", cluster_);
+    options.option("--calibration", "CALIBRATION",
+                   "calibration: name or path (default: the cluster's own)", calibration_);
     options.choice("--format", "FORMAT", "table, json or csv", format_, {"table", "json", "csv"});
     options.output_folder("-o,--output", "DIR", "also write replay.json and trace.json",
                           directory_);

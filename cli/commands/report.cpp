@@ -14,8 +14,9 @@ class ReportCommand : public Command {
   std::string_view description() const override {
     return "write one HTML page, readable offline, from the folders that other commands wrote";
   }
-  std::string_view details() const override {
-    return "Example: amsp simulate paper-7b-amsp -o out && amsp report out -o report.html";
+  std::string_view group() const override { return "Pages and this program"; }
+  std::string_view example() const override {
+    return "amsp report out plan.json calibration.json -o report.html";
   }
   void declare(Options& options) override {
     options.positionals("DIR", "what simulate, sweep, plan, reproduce or validate wrote with -o",

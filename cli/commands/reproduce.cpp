@@ -18,6 +18,10 @@ class ReproduceCommand : public Command {
   std::string_view description() const override {
     return "predict the AMSP paper's results and compare with them";
   }
+  std::string_view group() const override { return "Questions"; }
+  std::string_view example() const override {
+    return "amsp reproduce -o reproduction --html reproduction.html";
+  }
   std::string_view details() const override {
     return "Nothing is fitted to these results. --check exits with 1 when an error leaves the "
            "band\n"

@@ -20,6 +20,10 @@ class ScheduleCommand : public Command {
   std::string_view description() const override {
     return "write the schedule of a scenario's training step";
   }
+  std::string_view group() const override { return "Schedules and devices"; }
+  std::string_view example() const override {
+    return "amsp schedule paper-7b-amsp --gpus 8 -o step.json";
+  }
   void declare(Options& options) override {
     options.positional("SCENARIO", "name or path of a scenario (amsp list scenarios)", scenario_);
     options.integer("--gpus", "N", "number of GPUs (default: the scenario's first)", gpus_, 1,

@@ -21,6 +21,10 @@ class SimulateCommand : public Command {
   std::string_view description() const override {
     return "simulate one training step of a scenario in steady state";
   }
+  std::string_view group() const override { return "Questions"; }
+  std::string_view example() const override {
+    return "amsp simulate paper-7b-amsp --gpus 512 --set strategy=zero3 --html zero3.html";
+  }
   std::string_view details() const override {
     return "KEY is a path in the scenario, for example --set strategy=zero3 or\n"
            "--set training.micro_batch=2. Exit status: 0 ok, 2 bad input.";

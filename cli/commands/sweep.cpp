@@ -22,6 +22,10 @@ class SweepCommand : public Command {
   std::string_view description() const override {
     return "simulate a scenario at every combination of some of its values";
   }
+  std::string_view group() const override { return "Questions"; }
+  std::string_view example() const override {
+    return "amsp sweep paper-7b-amsp --over strategy=amsp,zero1,zero3 --over gpus=64,512 -o sweep";
+  }
   std::string_view details() const override {
     return "Each point is a file in DIR/points, so an interrupted sweep goes on where it stopped.\n"
            "With --shard I/N (or under srun or mpirun, by rank) a machine runs its part; whoever\n"

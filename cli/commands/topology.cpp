@@ -20,6 +20,8 @@ class TopologyCommand : public Command {
   std::string_view description() const override {
     return "describe a cluster: links, capacities, bisection bandwidth, distances";
   }
+  std::string_view group() const override { return "Inputs"; }
+  std::string_view example() const override { return "amsp topology dgx-h100"; }
   std::string_view details() const override {
     return "Formats: table (for people), json (the same figures), dot (the graph, for Graphviz; "
            "up to the given number of nodes is drawn).\n"

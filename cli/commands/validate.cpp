@@ -23,6 +23,10 @@ class ValidateCommand : public Command {
   std::string_view description() const override {
     return "measure this machine, predict training steps, execute them, compare";
   }
+  std::string_view group() const override { return "Schedules and devices"; }
+  std::string_view example() const override {
+    return "amsp validate --quick --html validation.html";
+  }
   std::string_view details() const override {
     return "Measures collectives, fits their times, and then predicts and executes training steps "
            "under many sharding strategies. Where: a cluster of network namespaces on this machine "
@@ -34,7 +38,8 @@ class ValidateCommand : public Command {
     options.option("--testbed", "NxR", "nodes x ranks per node (default 2x4)", size_);
     options.option("--hosts", "HOSTS", "a:4,b:4, a host file, localhost:4, or env", hosts_);
     options.choice("--backend", "NAME", "with --hosts: gloo or nccl", backend_, {"gloo", "nccl"});
-    options.option("--cluster", "C", "with nccl: the hosts' cluster (name or path)", cluster_);
+    options.option("--cluster", "CLUSTER", "with nccl: the hosts' cluster (name or path)",
+                   cluster_);
     options.option("--program", "FILE", "amsp on the hosts (default: as here)", ssh_.program);
     options.option("--address", "ADDR", "this machine, as the hosts reach it (default: found out)",
                    ssh_.address);

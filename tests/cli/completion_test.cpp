@@ -2,10 +2,13 @@
 // The completion script is judged by bash itself, the man page by troff.
 #include "cli/completion.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
+#include <sstream>
 
 #include "base/file.hpp"
 
@@ -26,6 +29,11 @@ std::vector<CommandDeclaration> example() {
           {"list", "list things", "", {{{}, "WHAT", "kind", {"clusters", "models"}, false}}}};
 }
 
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
 std::string output_of(const std::string& command) {
   std::string text;
   std::FILE* const pipe = ::popen(command.c_str(), "r");
@@ -39,7 +47,8 @@ std::string output_of(const std::string& command) {
 class Script {
  public:
   explicit Script(const std::string& text) {
-    std::string name = (fs::temp_directory_path() / "amsp-script-XXXXXX").string();
+    std::string name =
+        (fs::temp_directory_path() / ("amsp-script-" + std::string(6, 'X'))).string();
     const int file = ::mkstemp(name.data());
     REQUIRE(file >= 0);
     ::close(file);
@@ -117,4 +126,49 @@ TEST_CASE("the man page is clean troff and shows what the program says") {
   CHECK(shown.find("amsp simulate SCENARIO") != std::string::npos);
   CHECK(shown.find("--format FORMAT") != std::string::npos);
   CHECK(shown.find("one of: table, csv") != std::string::npos);
+}
+
+TEST_CASE("every command has an example that uses what it declares") {
+  for (const CommandDeclaration& command : declared_commands()) {
+    INFO(command.example);
+    const auto words = words_of(command.example);
+    REQUIRE(words.size() >= 2);
+    CHECK(words[0] == "amsp");
+    CHECK(words[1] == command.name);
+    for (const std::string& word : words) {
+      if (word.size() < 2 || word[0] != '-') continue;
+      bool known = false;
+      for (const OptionDeclaration& option : command.options)
+        for (const std::string& flag : option.flags) known = known || flag == word;
+      INFO(word);
+      CHECK(known);
+    }
+  }
+  const std::string help = output_of(AMSP_PROGRAM " plan --help");
+  CHECK(help.find("Example: amsp plan --model") != std::string::npos);
+  const std::string all = output_of(AMSP_PROGRAM " --help");
+  for (const char* heading : {"Questions:", "Inputs:", "Schedules and devices:"})
+    CHECK(all.find(heading) != std::string::npos);
+}
+
+TEST_CASE("names are offered where a name is accepted") {
+  const auto has = [](std::string_view kind, std::string_view name) {
+    const auto names = names_for(kind);
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  CHECK(has("CLUSTER", "dgx-h100"));
+  CHECK(has("MODEL", "llama-7b"));
+  CHECK(has("STRATEGY", "zero3"));
+  CHECK(has("CALIBRATION", "a800-4hdr"));
+  CHECK(names_for("FILE").empty());
+  // No option that takes such a name is declared under another word.
+  for (const CommandDeclaration& command : declared_commands())
+    for (const OptionDeclaration& option : command.options)
+      for (const std::string& flag : option.flags) {
+        INFO(command.name << " " << flag);
+        if (flag == "--cluster") CHECK(option.value_name == "CLUSTER");
+        if (flag == "--model") CHECK(option.value_name == "MODEL");
+        if (flag == "--calibration") CHECK(option.value_name == "CALIBRATION");
+        if (flag == "--strategy") CHECK(option.value_name == "STRATEGY");
+      }
 }

@@ -20,7 +20,8 @@ namespace {
 class Folder {
  public:
   Folder() {
-    std::string name = (fs::temp_directory_path() / "amsp-chakra-XXXXXX").string();
+    std::string name =
+        (fs::temp_directory_path() / ("amsp-chakra-" + std::string(6, 'X'))).string();
     REQUIRE(::mkdtemp(name.data()) != nullptr);
     path_ = name;
   }

@@ -67,6 +67,7 @@ void check_format(const Json& trace) {
   double last = -1e300;
   std::map<int, Json> open;
   std::set<std::pair<int, int>> named;
+  std::map<std::pair<int, int>, double> busy_until;  // slices of a thread follow each other
   for (const Json& event : trace["traceEvents"]) {
     const std::string phase = event["ph"];
     if (phase == "M") {
@@ -81,6 +82,9 @@ void check_format(const Json& trace) {
       REQUIRE(event["dur"].get<double>() >= 0);
       REQUIRE(named.count(thread_of(event)) == 1);
       REQUIRE(event["name"].is_string());
+      const auto [until, added] = busy_until.emplace(thread_of(event), time);
+      REQUIRE(time >= until->second - 1e-6);  // half of the last digit, twice
+      until->second = time + event["dur"].get<double>();
     }
     if (phase == "s") REQUIRE(open.emplace(event["id"].get<int>(), event).second);
     if (phase == "f") {

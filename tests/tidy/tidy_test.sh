@@ -34,9 +34,16 @@ awk 'FNR == 1 {raw = 0}
   /\)[a-z]*"/ {raw = 0}
   !was && !raw && length(line) > 100 {print FILENAME ":" FNR}' \
   "${headers[@]}" "${sources[@]}" | check "line longer than 100 characters"
-grep -nE '\b(TODO|FIXME|XXX|HACK)\b' "${headers[@]}" "${sources[@]}" | check "leftover"
+grep -nE '\b(TO[D]O|FIX[M]E|XX[X]|HACK)\b' "${headers[@]}" "${sources[@]}" | check "leftover"
 printf '%s\n' "${headers[@]}" "${sources[@]}" | grep -E '/(utils?|common|helpers?|misc|manager)\.' |
   check "name that says nothing"
+# Pages that code and pages name are there; so is what pages link to.
+grep -ohE 'docs/[a-z0-9/_-]+\.(md|svg)' "${headers[@]}" "${sources[@]}" README.md CONTRIBUTING.md docs -r | sort -u |
+  while read -r page; do [[ -e $page ]] || echo "$page"; done | check "page that is named but not there"
+for page in README.md CONTRIBUTING.md $(find docs -name '*.md'); do
+  grep -oE '\]\([^)#: ]+[)#]' "$page" | sed 's/^](//; s/[)#]$//' |
+    while read -r link; do [[ -e $(dirname "$page")/$link ]] || echo "$page: $link"; done
+done | check "link that leads nowhere"
 grep -L '^// SPDX-License-Identifier: Apache-2.0' "${headers[@]}" | check "no licence line"
 grep -L '#pragma once' "${headers[@]}" | check "no #pragma once"
 grep -lE '#include <(simgrid|nlohmann/json\.hpp|CLI|catch2|Eigen|boost|pugixml|gloo)' \

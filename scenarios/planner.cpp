@@ -316,7 +316,7 @@ std::int64_t nearest_batch(const PlanRequest& request) {
 void check_reserve(const PlanRequest& request) {
   const Bytes memory = request.cluster.node.gpu.memory;
   if (request.training.memory_reserve < memory) return;
-  throw InputError({"memory reserve", ""},
+  throw InputError({"--memory-reserve", ""},
                    fmt::format("{} leaves nothing of the {} of a {}; less than that would do",
                                human(request.training.memory_reserve), human(memory),
                                request.cluster.node.gpu.name));

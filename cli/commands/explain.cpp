@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "base/terminal.hpp"
 #include "cli/command.hpp"
 #include "cli/perturbation_options.hpp"
 #include "cli/replay_options.hpp"
@@ -24,7 +25,8 @@ class ExplainCommand : public Command {
   std::string_view group() const override { return "Questions"; }
   std::string_view example() const override { return "amsp explain paper-7b-amsp --gpus 512"; }
   std::string_view details() const override {
-    return "Replays the step once as it is and once for each resource made infinitely fast.";
+    return "Replays the step once as it is and once for each resource made infinitely fast. With\n"
+           "jitter that is one random draw, the first of a scenario's repetitions.";
   }
   void declare(Options& options) override {
     options.positional("SCENARIO", "name or path of a scenario (amsp list scenarios)", scenario_);
@@ -45,6 +47,10 @@ class ExplainCommand : public Command {
     const PerturbedNetwork perturbed = apply(scenario.perturbations, machine.network(), gpus);
     const ReplayInput input{schedule,          perturbed.network(),   machine.collectives(),
                             machine.compute(), perturbed.gpu_of_rank, perturbed.perturbations};
+    if (const int repetitions = scenario.perturbations.useful_repetitions(); repetitions > 1)
+      note("explain shows the first of the scenario's " + std::to_string(repetitions) +
+           " repetitions (seed " + std::to_string(scenario.perturbations.seed) +
+           "); amsp simulate prints their mean");
     const Explanation explanation = explain(input, replay_.options(), static_cast<int>(top_));
     const ExplanationReport report{schedule, perturbed.network(), explanation,
                                    static_cast<int>(top_)};

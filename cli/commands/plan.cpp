@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // amsp plan: the best meshes, micro-batch, recompute and overlap for a job.
+#include <charconv>
 #include <cstdio>
 #include <sstream>
 
@@ -112,8 +113,7 @@ class PlanCommand : public Command {
     request.training.memory_reserve =
         setting("--memory-reserve", "memory_reserve", quoted(reserve_)).memory_reserve;
     for (const std::string& size : split(micro_batches_))
-      request.micro_batch_sizes.push_back(
-          JsonValue::parse_text(size, "--micro-batch").as_integer(1, 1 << 20));
+      request.micro_batch_sizes.push_back(micro_batch_of(size));
     if (request.micro_batch_sizes.empty() || split(recompute_).empty())
       throw InputError("--micro-batch and --recompute need at least one value each");
     for (const std::string& word : split(recompute_))
@@ -144,6 +144,17 @@ class PlanCommand : public Command {
       if (!message.starts_with(place)) throw;
       throw InputError({flag, ""}, message.substr(place.size()));
     }
+  }
+  static std::int64_t micro_batch_of(const std::string& word) {
+    constexpr std::int64_t largest = 1 << 20;
+    std::int64_t size = 0;
+    const char* const end = word.data() + word.size();
+    const auto [stop, error] = std::from_chars(word.data(), end, size);
+    if (error != std::errc{} || stop != end || size < 1 || size > largest)
+      throw InputError({"--micro-batch", ""},
+                       "\"" + word + "\" is not a number of sequences; accepted: whole numbers " +
+                           "from 1 to " + std::to_string(largest) + ", such as 1,2,4,8");
+    return size;
   }
   static Recompute recompute_of(const std::string& word) {
     const auto names = recompute_names();

@@ -89,6 +89,42 @@ TEST_CASE("results that could not be written are refused before the run, by the 
   CHECK(fs::exists(deep / "results.json"));
 }
 
+TEST_CASE("the plan's lists and reserve are refused by option, word and what is accepted") {
+  const std::string plan = "plan --model llama-7b --cluster a800-4hdr --global-batch 8 ";
+  for (const auto& [flags, word] : {std::pair{"1,a", "\"a\""},
+                                    {"1,,2", "\"\""},
+                                    {"1.5", "\"1.5\""},
+                                    {"2x", "\"2x\""},
+                                    {"0", "\"0\""},
+                                    {"99999999999999999999", "\"99999999999999999999\""}}) {
+    const Outcome run = amsp_run(plan + "--micro-batch " + flags);
+    CHECK(run.status == 2);
+    CHECK_THAT(run.err, Contains("--micro-batch: ") && Contains(word) &&
+                            Contains("whole numbers from 1 to 1048576"));
+    CHECK(run.out.empty());
+  }
+  const Outcome reserve = amsp_run(plan + "--memory-reserve 500GiB");
+  CHECK(reserve.status == 2);
+  CHECK_THAT(reserve.err, Contains("--memory-reserve: 500 GiB leaves nothing of the 80 GiB"));
+}
+
+TEST_CASE("explain says that it shows one of a scenario's repetitions") {
+  const Folder folder;
+  put(folder.path / "model.json", kModel);
+  const auto explained = [&](const std::string& perturbations) {
+    put(folder.path / "s.json",
+        scenario(R"("model": "model.json", "perturbations": )" + perturbations));
+    return amsp_run("explain " + (folder.path / "s.json").string());
+  };
+  const Outcome random = explained(R"({"kernel_jitter": 0.05, "repetitions": 4, "seed": 7})");
+  REQUIRE(random.status == 0);
+  CHECK_THAT(random.err, Contains("first of the scenario's 4 repetitions (seed 7)"));
+  // Nothing is random: one says it all.
+  const Outcome fixed = explained(R"({"repetitions": 4})");
+  REQUIRE(fixed.status == 0);
+  CHECK_THAT(fixed.err, !Contains("repetitions"));
+}
+
 TEST_CASE("paths in a scenario are relative to it, and errors name its file and key") {
   const Folder folder;
   fs::create_directories(folder.path / "inner");

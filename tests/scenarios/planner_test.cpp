@@ -76,17 +76,23 @@ TEST_CASE("the optimum is that of exhaustive simulation") {
 
 TEST_CASE("the lower bound is never above the simulated time") {
   const Machine machine(load_cluster("a800-4hdr"), "a800-4hdr", 16);
-  rc::prop("for random meshes, switches and shapes", [&machine] {
+  rc::prop("for random meshes, switches, shapes, micro-batches and recompute", [&machine] {
     const auto choices = mesh_choices({8, 2});
     const MeshChoice meshes = choices[*rc::gen::inRange<std::size_t>(0, choices.size())];
-    Strategy strategy = strategy_of({meshes, 1, Recompute::none, *rc::gen::arbitrary<bool>()});
+    Training training;
+    training.sequence_length = 512;
+    training.micro_batch = *rc::gen::element<std::int64_t>(1, 2, 4);
+    training.recompute = *rc::gen::element(Recompute::none, Recompute::selective, Recompute::full);
+    const auto accumulated = *rc::gen::inRange<std::int64_t>(1, 6);  // M
+    training.global_batch = 16 * training.micro_batch * accumulated;
+    Strategy strategy = strategy_of(
+        {meshes, training.micro_batch, training.recompute, *rc::gen::arbitrary<bool>()});
     strategy.overlap_all_reduce = *rc::gen::arbitrary<bool>();
     strategy.overlap_gather_scatter = *rc::gen::arbitrary<bool>();
     ModelShape model = tiny_model();
     model.layers = *rc::gen::inRange(1, 5);
-    Training training;
-    training.sequence_length = 512;
-    training.global_batch = 16 * *rc::gen::inRange(1, 4);
+    RC_TAG(std::to_string(training.micro_batch) + " recompute " +
+           std::string(name_of(training.recompute)) + (accumulated > 1 ? " M > 1" : " M = 1"));
     const Schedule schedule = generate_schedule(model, training, strategy, {8, 2});
     const Seconds bound =
         step_time_bound(schedule, machine.network(), machine.collectives(), machine.compute());

@@ -109,6 +109,14 @@ Figure figure(const Plot& plot) {
   return result;
 }
 
+// gnuplot's binary prefixes are ki, Mi, Gi, …; IEC 80000-13 writes Ki.
+std::string with_kibibytes(std::string svg) {
+  constexpr std::string_view theirs = " kiB<", ours = " KiB<";
+  for (auto at = svg.find(theirs); at != std::string::npos; at = svg.find(theirs, at))
+    svg.replace(at, theirs.size(), ours);
+  return svg;
+}
+
 }  // namespace
 
 std::optional<std::string> svg_curve(const Plot& plot) {
@@ -134,7 +142,7 @@ std::optional<std::string> svg_curve(const Plot& plot) {
   }
   if (status != 0)
     throw std::runtime_error(fmt::format("gnuplot failed ({}): {}", status, read_file(log)));
-  return read_file(svg);
+  return plot.bytes_x ? with_kibibytes(read_file(svg)) : read_file(svg);
 }
 
 }  // namespace amsp

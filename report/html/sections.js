@@ -56,10 +56,10 @@ function answerSentence(best) {
   return `${best.scenario ? `${best.scenario}: ` : ''}${what}${where} trains ${Show.whole(best.tgs)} tokens per GPU and second.`;
 }
 
-// How sure the collective times are: the least certain one decides.
-const kRange = { 'measured range': ['measured', 'every collective lies inside the measured sizes and scales'],
-  extrapolated: ['extrapolated', 'at least one collective lies beyond the measured sizes or scales'],
-  default: ['partly unmeasured', 'at least one collective has no measurement: data sheet and NCCL constants'] };
+// How sure the times of kernels and collectives are: the least certain one decides.
+const kRange = { 'measured range': ['measured', 'every kernel and collective lies inside the measured sizes and scales'],
+  extrapolated: ['extrapolated', 'at least one kernel or collective lies beyond the measured sizes or scales'],
+  default: ['partly unmeasured', 'at least one kernel or collective has no measurement: data sheets and stated constants'] };
 
 function answerFigures(best) {
   const tokens = best.tokens || 1e9;
@@ -77,7 +77,7 @@ function answerFigures(best) {
     [`GPU hours for ${budget}`, Show.number(gpuHours(best) * tokens / 1e9, 4), ''],
     cost(best) !== undefined && [`Cost of ${budget}`, Show.number(cost(best) * tokens / 1e9, 4),
       `at ${Show.number(best.price_per_gpu_hour)} a GPU hour`],
-    best.range && ['Collective times', ...(kRange[best.range] || [best.range, ''])],
+    best.range && ['Predictions', ...(kRange[best.range] || [best.range, ''])],
   ];
   return figures.filter(Boolean);
 }
@@ -140,7 +140,7 @@ const runColumns = () => [
   { title: 'Lower bound [s]', of: (run) => run.lower_bound_s, show: (v) => Show.number(v, 4) },
   { title: 'Published TGS', of: (run) => run.reference.tgs, show: Show.whole },
   { title: 'Error', of: (run) => run.reference.tgs_error, show: Show.signedPercent },
-  { title: 'Collective times', of: (run) => run.range && (kRange[run.range] || [run.range])[0], name: true },
+  { title: 'Predictions', of: (run) => run.range && (kRange[run.range] || [run.range])[0], name: true },
   { title: 'Source', of: (run) => run.source, name: true },
   { title: 'To fit', of: (run) => run.fit_advice, name: true, long: true },
   { title: 'Refused', of: (run) => run.refused, name: true, long: true },

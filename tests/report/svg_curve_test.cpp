@@ -36,6 +36,21 @@ TEST_CASE("a figure shows titles, axes and every curve, and is the same each tim
   CHECK(svg == svg_curve(example()));
 }
 
+TEST_CASE("sizes on an axis have the units of the other outputs") {
+  Plot plot{
+      "Sizes", "size of the whole buffer",
+      "GB/s",  true,
+      false,   {{"model", CurveKind::line, false, {{1024, 1, 1, 1}, {8.0 * 1073741824, 2, 2, 2}}}}};
+  plot.bytes_x = true;
+  const auto svg = svg_curve(plot);
+  if (!svg) {
+    WARN("skipped: gnuplot is not installed");
+    return;
+  }
+  for (const char* size : {" KiB<", " MiB<", " GiB<"}) CHECK(svg->find(size) != std::string::npos);
+  CHECK(svg->find("kiB") == std::string::npos);
+}
+
 TEST_CASE("a figure without points is refused") {
   CHECK_THROWS_AS(svg_curve({"empty", "x", "y", false, false, {}}), InputError);
 }

@@ -194,6 +194,58 @@ TEST_CASE("what launchers and tools put before lines changes nothing") {
     }
 }
 
+TEST_CASE("UTF-16, as PowerShell's redirection writes it, changes nothing but beyond ASCII") {
+  const std::string plain =
+      "# nccl-tests 2.13.8 \xc2\xb5s \xe2\x82\xac\r\n"  // a micro sign, a euro sign
+      "all_reduce_perf -b 8M -e 16M -f 2 -g 4\r\n"
+      "# nThread 1 nGpus 4 minBytes 8388608 maxBytes 16777216 step: 2(factor) warmup iters: 5 "
+      "iters: 20 agg iters: 1 validation: 1 graph: 0\r\n"
+      "#       size         count      type   redop    root     time   algbw   busbw #wrong\r\n"
+      "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)\r\n"
+      "     8388608       2097152     float     sum      -1    100.0   83.89  125.83      0\r\n"
+      "    16777216       4194304     float     sum      -1    200.0   83.89  125.83      0\r\n";
+  const auto expected = read_log_text(plain, "plain");
+  REQUIRE(expected.size() == 1);
+  REQUIRE(expected.front().rows.size() == 2);
+  for (const bool little : {true, false}) {
+    std::string wide;
+    const auto put = [&](unsigned code) {
+      const char high = static_cast<char>(code >> 8U), low = static_cast<char>(code & 0xffU);
+      wide += little ? low : high;
+      wide += little ? high : low;
+    };
+    put(0xfeff);
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      if (plain[i] == '\xc2') {
+        put(0xb5);
+        i += 1;
+      } else if (plain[i] == '\xe2') {
+        put(0x20ac);
+        i += 2;
+      } else {
+        put(static_cast<unsigned char>(plain[i]));
+      }
+    }
+    INFO("little-endian: " << little);
+    const auto runs = read_log_text(wide, "wide");
+    REQUIRE(runs.size() == 1);
+    const MeasuredRun& run = runs.front();
+    CHECK(run.collective == CollectiveKind::all_reduce);
+    CHECK(run.nranks == expected.front().nranks);
+    REQUIRE(run.rows.size() == 2);
+    CHECK(run.rows[0].bytes == Bytes(8388608));
+    CHECK(run.rows[1].bytes == Bytes(16777216));
+    CHECK(run.rows[0].out_of_place.time == microseconds(100));
+    CHECK(run.rows[1].out_of_place.time == microseconds(200));
+    // Cut in the middle of a character: the whole ones count.
+    CHECK(read_log_text(wide + "1", "cut").front().rows.size() == 2);
+  }
+  // Two bytes a character without the mark are not text.
+  std::string unmarked;
+  for (const char c : plain) (unmarked += c) += '\0';
+  CHECK_THROWS_AS(read_log_text(unmarked, "unmarked"), InputError);
+}
+
 TEST_CASE("programs that print at the same time are told apart by their labels") {
   const std::string one = read_file(fixture_path("prefix-base.txt"));
   const std::string two = read_file(fixture_path("program-scatter.txt"));

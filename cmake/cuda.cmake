@@ -15,14 +15,7 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   set(CMAKE_CUDA_ARCHITECTURES 80 90)  # A100/A800, H100/H200
 endif()
 enable_language(CUDA)
-find_package(CUDAToolkit REQUIRED)
-find_path(nccl_INCLUDE nccl.h REQUIRED
-  HINTS ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_TARGET_DIR}/include /usr/local/cuda/include)
-find_library(nccl_LIBRARY nccl REQUIRED
-  HINTS ${CUDAToolkit_LIBRARY_DIR} /usr/local/cuda/lib /usr/local/cuda/lib64)
-add_library(nccl::nccl UNKNOWN IMPORTED)
-set_target_properties(nccl::nccl PROPERTIES IMPORTED_LOCATION ${nccl_LIBRARY}
-  INTERFACE_SYSTEM_INCLUDE_DIRECTORIES ${nccl_INCLUDE})
+include(${CMAKE_CURRENT_LIST_DIR}/cuda_libraries.cmake)
 set(AMSP_HAVE_CUDA ON)
 
 # amsp_cuda_sources(TARGET FOLDER LIBS…): adds FOLDER/*.cpp, and its kernels as a library of their own.

@@ -26,8 +26,9 @@ install(EXPORT amsp NAMESPACE amsp:: FILE amspTargets.cmake DESTINATION ${amsp_c
 include(CMakePackageConfigHelpers)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/amspConfigVersion.cmake
   VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
-install(FILES cmake/amspConfig.cmake cmake/dependencies.cmake
-  ${PROJECT_BINARY_DIR}/amspConfigVersion.cmake DESTINATION ${amsp_config_dir})
+configure_file(cmake/amspConfig.cmake.in ${PROJECT_BINARY_DIR}/amspConfig.cmake @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/amspConfig.cmake cmake/dependencies.cmake
+  cmake/cuda_libraries.cmake ${PROJECT_BINARY_DIR}/amspConfigVersion.cmake DESTINATION ${amsp_config_dir})
 
 foreach(kind topologies workloads/models calibrate/data scenarios)
   install(DIRECTORY ${kind}/ DESTINATION ${amsp_data_dir}/${kind}

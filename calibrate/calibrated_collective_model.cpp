@@ -5,6 +5,7 @@
 #include "base/file.hpp"
 #include "calibrate/calibration.hpp"
 #include "calibrate/default_collective_model.hpp"
+#include "calibrate/foreign_cluster.hpp"
 #include "calibrate/sm_share.hpp"
 
 namespace amsp {
@@ -12,10 +13,9 @@ namespace {
 
 class CalibratedCollectiveModel : public CollectiveModel {
  public:
-  CalibratedCollectiveModel(CollectiveCalibration calibration, std::string note)
-      : calibration_(std::move(calibration)),
-        note_(std::move(note)),
-        rates_(calibration_.achievable()) {}
+  CalibratedCollectiveModel(CollectiveCalibration calibration, AchievableRates rates,
+                            std::string foreign)
+      : calibration_(std::move(calibration)), rates_(rates), foreign_(std::move(foreign)) {}
 
   CollectiveEstimate estimate(CollectiveKind kind, Bytes bytes, Dtype,
                               const GroupShape& shape) const override {
@@ -24,7 +24,7 @@ class CalibratedCollectiveModel : public CollectiveModel {
     estimate.protocol = "Simple";
     estimate.range = PredictionRange::measured;
     if (shape.ranks < 2) return estimate;
-    const CurveValue value = calibration_.at(kind, bytes, shape);
+    const CurveValue value = at(kind, bytes, shape);
     const Candidate& candidate = value.physics.candidate;
     const Hardware& hardware = calibration_.hardware;
     const WireBytes wire =
@@ -41,35 +41,35 @@ class CalibratedCollectiveModel : public CollectiveModel {
     estimate.algorithm = name_of(candidate.algorithm);
     estimate.protocol = name_of(candidate.protocol);
     estimate.range = value.range;
-    estimate.range_note = note_ + (note_.empty() || value.note.empty() ? "" : "; ") + value.note;
+    estimate.range_note =
+        foreign_ + (foreign_.empty() || value.note.empty() ? "" : "; ") + value.note;
     estimate.sm_share = sm_share(candidate, bytes, shape, hardware);
     return estimate;
   }
 
   AchievableRates achievable() const override { return rates_; }
+  std::string note() const override { return foreign_; }
 
  private:
-  CollectiveCalibration calibration_;
-  std::string note_;
-  AchievableRates rates_;
-};
-
-// A calibration describes the cluster it was made on; on another one its figures are no
-// measurement, and the user should know.
-std::string foreign_note(const Calibration& calibration, const ClusterSpec& cluster) {
-  const ClusterSpec own = calibration.made_on();
-  if (own.node.gpu.name == cluster.node.gpu.name && own.node.gpus == cluster.node.gpus &&
-      own.node.nics.size() == cluster.node.nics.size()) {
-    return "";
+  CurveValue at(CollectiveKind kind, Bytes bytes, const GroupShape& shape) const {
+    CurveValue value = calibration_.at(kind, bytes, shape);
+    if (foreign_.empty()) return value;
+    value.range = std::max(value.range, PredictionRange::extrapolated);
+    // As uncertain as the default models: 30 % either way.
+    value.log_deviation = std::hypot(value.log_deviation, 0.3 / CurveValue::z90);
+    return value;
   }
-  return "calibrated on " + own.name + ", used on " + cluster.name;
-}
+
+  CollectiveCalibration calibration_;
+  AchievableRates rates_;
+  std::string foreign_;
+};
 
 }  // namespace
 
-std::unique_ptr<CollectiveModel> calibrated_collective_model(CollectiveCalibration calibration,
-                                                             std::string note) {
-  return std::make_unique<CalibratedCollectiveModel>(std::move(calibration), std::move(note));
+std::unique_ptr<CollectiveModel> calibrated_collective_model(CollectiveCalibration calibration) {
+  const AchievableRates rates = calibration.achievable();
+  return std::make_unique<CalibratedCollectiveModel>(std::move(calibration), rates, "");
 }
 
 std::unique_ptr<CollectiveModel> load_collective_model(std::string_view name_or_path,
@@ -78,8 +78,13 @@ std::unique_ptr<CollectiveModel> load_collective_model(std::string_view name_or_
   Calibration calibration =
       load_calibration(resolve_data("calibration", "calibrate/data", name_or_path));
   if (!calibration.collectives) return default_collective_model(cluster);
-  std::string note = foreign_note(calibration, cluster);
-  return calibrated_collective_model(std::move(*calibration.collectives), std::move(note));
+  const ClusterSpec own = calibration.made_on();
+  if (same_hardware(own, cluster)) {
+    return calibrated_collective_model(std::move(*calibration.collectives));
+  }
+  ForeignCalibration moved = moved_to(cluster, std::move(*calibration.collectives), own);
+  return std::make_unique<CalibratedCollectiveModel>(std::move(moved.calibration), moved.rates,
+                                                     std::move(moved.note));
 }
 
 }  // namespace amsp

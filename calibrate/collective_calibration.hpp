@@ -92,9 +92,8 @@ struct FitOptions {
 CollectiveCalibration fit_collectives(std::vector<Observation> rows, const ClusterSpec& cluster,
                                       const FitOptions& options = {});
 
-// The fit as the simulator asks it; `note` goes with every estimate.
-std::unique_ptr<CollectiveModel> calibrated_collective_model(CollectiveCalibration calibration,
-                                                             std::string note = "");
+// The fit as the simulator asks it, on the cluster that it was made on.
+std::unique_ptr<CollectiveModel> calibrated_collective_model(CollectiveCalibration calibration);
 
 // "Large" means from 16 MiB: smaller sizes are judged apart.
 constexpr Bytes large_size = Bytes(16777216.0);

@@ -43,6 +43,8 @@ class CollectiveModel {
                                                     const GroupShape& shape) const = 0;
   // Achievable link rates for the network graph; never below what estimate() needs.
   [[nodiscard]] virtual AchievableRates achievable() const = 0;
+  // What a reader of every figure has to know; "" = nothing.
+  [[nodiscard]] virtual std::string note() const { return {}; }
 };
 
 // A calibration file (docs/formats/calibration.md) for this cluster; "" = none: the default model

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibrate/compute_model.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -19,7 +21,16 @@ constexpr double z90 = 1.6449;
 class KernelModel : public ComputeModel {
  public:
   KernelModel(const GpuSpec& gpu, std::optional<KernelCalibration> measured)
-      : gpu_(gpu), measured_(std::move(measured)) {}
+      : gpu_(gpu), measured_(std::move(measured)) {
+    if (!measured_ || measured_->surfaces.empty() || measured_->gpu == gpu.name) return;
+    speed_ = best_product(gpu_) / best_product(measured_type(*measured_));
+    note_ = fmt::format(
+        "kernels measured on {}, used on {}: {:.3g} times as fast by the best products of the two "
+        "types",
+        measured_->gpu, gpu_.name, speed_);
+  }
+
+  std::string note() const override { return note_; }
 
   KernelEstimate estimate(const Kernel& kernel) const override {
     switch (kernel.kind) {
@@ -50,9 +61,36 @@ class KernelModel : public ComputeModel {
     const KernelSurface::Value value = surface.at(kernel);
     const bool own = kernel.dtype == surface.rows().front().kernel.dtype;
     const double ratio = own ? 1.0 : peak(surface.rows().front().kernel.dtype) / peak(kernel.dtype);
-    const auto range =
-        value.inside && ratio == 1.0 ? PredictionRange::measured : PredictionRange::extrapolated;
-    return spread(value.time * ratio, value.log_deviation, range);
+    const auto range = value.inside && ratio == 1.0 && note_.empty()
+                           ? PredictionRange::measured
+                           : PredictionRange::extrapolated;
+    // On another type as uncertain as the roofline.
+    const double deviation =
+        note_.empty() ? value.log_deviation : std::hypot(value.log_deviation, 0.3 / z90);
+    return spread(value.time * ratio / speed_, deviation, range);
+  }
+
+  // What a type reaches in its best 16-bit product.
+  static FlopRate best_product(const GpuSpec& gpu) {
+    for (const Dtype dtype : {Dtype::bf16, Dtype::fp16}) {
+      const auto found = gpu.achievable.find(dtype);
+      if (found != gpu.achievable.end()) return found->second;
+    }
+    for (const Dtype dtype : {Dtype::bf16, Dtype::fp16, Dtype::fp32}) {
+      const auto found = gpu.peak.find(dtype);
+      if (found != gpu.peak.end()) return found->second * achievable_share_where_measured;
+    }
+    throw InputError("GPU " + gpu.name + " has no peak rate");
+  }
+
+  // The catalogue's entry, or what the calibration itself says of a type that is not there.
+  static GpuSpec measured_type(const KernelCalibration& kernels) {
+    for (const GpuType& type : gpu_types())
+      if (type.spec.name == kernels.gpu) return type.spec;
+    GpuSpec own;
+    own.name = kernels.gpu;
+    own.peak[Dtype::bf16] = kernels.peak;
+    return own;
   }
 
   KernelEstimate streaming(const Kernel& kernel) const {
@@ -107,6 +145,8 @@ class KernelModel : public ComputeModel {
 
   GpuSpec gpu_;
   std::optional<KernelCalibration> measured_;
+  double speed_ = 1;  // of this type, against the one that was measured
+  std::string note_;
 };
 
 }  // namespace

@@ -22,6 +22,8 @@ class ComputeModel {
  public:
   virtual ~ComputeModel() = default;
   [[nodiscard]] virtual KernelEstimate estimate(const Kernel& kernel) const = 0;
+  // What a reader of every figure has to know; "" = nothing.
+  [[nodiscard]] virtual std::string note() const { return {}; }
 };
 
 // From the kernel tables of a calibration file; "" = roofline from the GPU's data sheet.

@@ -143,6 +143,7 @@ std::string plan_table(const PlanRequest& request, const Plan& plan, const PlanP
     text += fmt::format("{} {} {}: {}\n", i + 1, plan.best[i].ties ? "equals" : "beats", i + 2,
                         plan.best[i].reason);
   if (!plan.paper_note.empty()) text += plan.paper_note + "\n";
+  for (const std::string& note : plan.best.front().run.notes) text += note + "\n";
   return text;
 }
 

@@ -93,6 +93,8 @@ RunResult Machine::simulate(const ModelShape& model, const Training& training,
   };
   take(result, replay_repeatedly(result.schedule, perturbations.useful_repetitions(), replay_one));
   result.notes = notes_on(perturbations);
+  for (const std::string& note : {compute_->note(), collectives_->note()})
+    if (!note.empty()) result.notes.push_back(note);
   const auto tokens = static_cast<double>(training.global_batch * training.sequence_length);
   result.tgs = tokens / gpus() / result.step_time.value();
   result.mfu = result.tgs * model_flops_per_token(model, training.sequence_length).value() /

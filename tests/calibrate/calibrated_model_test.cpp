@@ -231,6 +231,40 @@ TEST_CASE("kernels: the table's own shapes, what lies between them, and the roof
   CHECK(roofline->estimate(gemm).range == PredictionRange::default_model);
 }
 
+TEST_CASE("a calibration used on other hardware follows its data sheets and says so") {
+  const GroupShape shape{32, 8, 4, 0};
+  const auto time = [&](const CollectiveModel& model) {
+    return model.estimate(CollectiveKind::all_gather, Bytes(268435456.0), Dtype::bf16, shape);
+  };
+  ClusterSpec cluster = a800();
+  const auto own = load_collective_model("a800-4hdr", cluster);
+  CHECK(own->note().empty());
+  cluster.name = "renamed";
+  cluster.nodes = 2;
+  CHECK(load_collective_model("a800-4hdr", cluster)->note().empty());
+
+  for (NicSpec& nic : cluster.node.nics) nic.rate = nic.rate / 2.0;
+  const auto half = load_collective_model("a800-4hdr", cluster);
+  CHECK_THAT(half->note(), Catch::Contains("NIC rates x 0.5"));
+  CHECK(time(*half).range == PredictionRange::extrapolated);
+  CHECK(time(*half).time / time(*own).time == Approx(2.0).epsilon(0.2));
+  CHECK(half->achievable().nic / own->achievable().nic == Approx(0.5));
+  CHECK(time(*half).high / time(*half).time > time(*own).high / time(*own).time);
+
+  Kernel gemm;
+  gemm.kind = KernelClass::gemm;
+  gemm.m = 4096;
+  gemm.n = gemm.k = 8192;
+  const GpuSpec h100 = find_gpu_type("h100-sxm5-80gb").spec;
+  const auto foreign = load_compute_model("a800-4hdr", h100);
+  CHECK_THAT(foreign->note(), Catch::Contains("A800") && Catch::Contains("H100"));
+  CHECK(foreign->estimate(gemm).range == PredictionRange::extrapolated);
+  // About what the roofline of the type itself says.
+  CHECK(foreign->estimate(gemm).time / load_compute_model("", h100)->estimate(gemm).time ==
+        Approx(1.0).epsilon(0.1));
+  CHECK(load_compute_model("a800-4hdr", a800().node.gpu)->note().empty());
+}
+
 TEST_CASE("kernels without a table: never faster than the best product measured on the type") {
   Kernel gemm;
   gemm.kind = KernelClass::gemm;

@@ -48,6 +48,14 @@ Bandwidth ring_rate(const ClusterSpec& cluster, int count) {
   return links == 0 ? intra.gpu_rate : intra.mesh_link_rate * static_cast<double>(links);
 }
 
+// Share of a port's data-sheet rate that an NVLS all_reduce moves, (n+1)/n bytes a byte of the
+// buffer, from the busbw of public logs: 480 GB/s on 8 H100, 835 on 8 B200 (NVIDIA/nccl issue
+// 1807), 840 on the 72 GPUs of a GB200 rack (CoreWeave's nccl-tests, NCCL 2.26.2).
+double nvls_share(const NodeSpec& node) {
+  if (generation_of(node.gpu.name) != GpuGeneration::blackwell) return 0.686;
+  return node.gpus > 8 ? 0.48 : 0.60;
+}
+
 }  // namespace
 
 Hardware hardware_of(const ClusterSpec& cluster) {
@@ -109,8 +117,7 @@ PhysicsParameters default_parameters(const ClusterSpec& cluster) {
   p[Parameter::share_ll128] = 0.92;
   p[Parameter::share_tree] = 0.92;
   p[Parameter::tree_loss] = 0.03;  // all but none; Slingshot logs show up to 0.2
-  // 480 GB/s busbw of an all_reduce on 8 H100, 840 on 8 B200: x (n+1)/n / (2(n-1)/n) on the port.
-  p[Parameter::rate_nvls] = 0.686 * node.intra.gpu_rate.value();
+  p[Parameter::rate_nvls] = nvls_share(node) * node.intra.gpu_rate.value();
   p[Parameter::latency_nvls] = 25e-6;
   p[Parameter::choose_ll] = 1;
   p[Parameter::choose_ll128] = 1;

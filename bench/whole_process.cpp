@@ -101,9 +101,9 @@ std::vector<Row> rows() {
                    0,
                    0});
   all.push_back({"plan: 13B, 1024 GPUs, 1936 candidates",
-                 {amsp, "plan", "--model", "llama-13b", "--cluster", "a800-4hdr", "--gpus", "1024",
-                  "--global-batch", "8192", "--micro-batch", "1,2,4,8", "--recompute", "none,full",
-                  "--format", "json"},
+                 {amsp, "plan", "--model", "llama-13b", "--cluster", "a800-4hdr", "--calibration",
+                  "a800-4hdr", "--gpus", "1024", "--global-batch", "8192", "--micro-batch",
+                  "1,2,4,8", "--recompute", "none,full", "--format", "json"},
                  5,
                  0});
   return all;

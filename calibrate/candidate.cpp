@@ -12,7 +12,8 @@ std::string_view name_of(Protocol protocol) {
 }
 
 std::string_view name_of(Algorithm algorithm) {
-  constexpr std::array<std::string_view, 5> names{"ring", "tree", "nvls", "nvls_tree", "pairwise"};
+  constexpr std::array<std::string_view, 6> names{"ring",      "tree",     "nvls",
+                                                  "nvls_tree", "pairwise", "collnet"};
   return names[static_cast<std::size_t>(algorithm)];
 }
 

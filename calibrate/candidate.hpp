@@ -6,7 +6,7 @@
 namespace amsp {
 
 enum class Protocol { ll, ll128, simple };
-enum class Algorithm { ring, tree, nvls, nvls_tree, pairwise };
+enum class Algorithm { ring, tree, nvls, nvls_tree, pairwise, collnet };
 std::string_view name_of(Protocol protocol);    // "LL", "LL128", "Simple"
 std::string_view name_of(Algorithm algorithm);  // the registered algorithm of that name
 

@@ -70,6 +70,9 @@ Bandwidth line_rate(const std::vector<MeasuredRun>& runs, const ClusterSpec& clu
       const Bytes other = wire_bytes(row.kind, algorithm, row.bytes, row.shape, nics).nic;
       least = pairs ? other : std::min(least, other);
     }
+    if (row.forced_algorithm == Algorithm::collnet) {
+      least = wire_bytes(row.kind, Algorithm::collnet, row.bytes, row.shape, nics).nic;
+    }
     most = std::max(most, least / row.time);
   }
   for (const double gigabits : {10.0, 25.0, 40.0, 50.0, 100.0, 200.0, 400.0, 800.0}) {

@@ -197,6 +197,7 @@ AchievableRates CollectiveCalibration::achievable() const {
     const double inside = p[Parameter::rate_inside] / hardware.ring_share;
     port = std::max({port, inside, hardware.nvls ? p[Parameter::rate_nvls] : 0});
     nic = std::max(nic, p[Parameter::rate_nic]);
+    if (hardware.collnet != CollnetUse::never) nic = std::max(nic, p[Parameter::rate_collnet]);
   };
   if (!kinds.empty()) {
     port = nic = 0;

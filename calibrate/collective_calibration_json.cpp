@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,13 @@ namespace amsp {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 3> collnet_uses{"never", "by_tuner", "always"};
+
+// CollNet's own parameters, the last ones, are written where it was measured.
+std::size_t written_parameters(CollnetUse use) {
+  return use == CollnetUse::never ? parameters_without_collnet : parameter_count;
+}
 
 std::string value_text(Parameter parameter, const PhysicsParameters& parameters) {
   const double value = parameters[parameter];
@@ -27,9 +35,9 @@ std::string value_text(Parameter parameter, const PhysicsParameters& parameters)
   return "";
 }
 
-Json parameters_json(const KindFit& fit) {
+Json parameters_json(const KindFit& fit, std::size_t count) {
   Json json;
-  for (std::size_t j = 0; j < parameter_count; ++j) {
+  for (std::size_t j = 0; j < count; ++j) {
     const auto parameter = static_cast<Parameter>(j);
     const std::string text = value_text(parameter, fit.parameters);
     // 90 % interval, as a factor either way of the value.
@@ -41,9 +49,9 @@ Json parameters_json(const KindFit& fit) {
   return json;
 }
 
-Json covariance_json(const Covariance& covariance) {
+Json covariance_json(const Covariance& covariance, std::size_t count) {
   Json rows = Json::array();
-  for (std::size_t j = 0; j < parameter_count; ++j) {
+  for (std::size_t j = 0; j < count; ++j) {
     std::string row;
     for (std::size_t k = 0; k <= j; ++k) {
       row += fmt::format("{}{:.3g}", k == 0 ? "" : " ", covariance[j][k]);
@@ -53,11 +61,11 @@ Json covariance_json(const Covariance& covariance) {
   return rows;
 }
 
-Covariance read_covariance(const JsonValue& json) {
+Covariance read_covariance(const JsonValue& json, std::size_t count) {
   Covariance covariance{};
   const auto rows = json.items();
-  if (rows.size() != parameter_count) json.fail("needs one row for each parameter");
-  for (std::size_t j = 0; j < parameter_count; ++j) {
+  if (rows.size() != count) json.fail("needs one row for each parameter");
+  for (std::size_t j = 0; j < count; ++j) {
     const std::string text = rows[j].as_string();
     const char* place = text.c_str();
     for (std::size_t k = 0; k <= j; ++k) {
@@ -71,14 +79,14 @@ Covariance read_covariance(const JsonValue& json) {
   return covariance;
 }
 
-PhysicsParameters read_parameters(const JsonValue& json) {
-  PhysicsParameters parameters;
+PhysicsParameters read_parameters(const JsonValue& json, PhysicsParameters parameters,
+                                  std::size_t count) {
   std::vector<std::string> names;
-  for (std::size_t j = 0; j < parameter_count; ++j) {
+  for (std::size_t j = 0; j < count; ++j) {
     names.emplace_back(name_of(static_cast<Parameter>(j)));
   }
   json.accept_keys(names);
-  for (std::size_t j = 0; j < parameter_count; ++j) {
+  for (std::size_t j = 0; j < count; ++j) {
     const JsonValue entry = json.at(names[j]);
     entry.accept_keys({"value", "interval_factor"});
     const JsonValue value = entry.at("value");
@@ -137,8 +145,9 @@ Observation read_row(const JsonValue& json, CollectiveKind kind) {
 
 Json fit_json(const CollectiveCalibration& calibration, const KindFit& fit) {
   Json json;
-  json["parameters"] = parameters_json(fit);
-  json["covariance"] = covariance_json(fit.covariance);
+  const std::size_t count = written_parameters(calibration.hardware.collnet);
+  json["parameters"] = parameters_json(fit, count);
+  json["covariance"] = covariance_json(fit.covariance, count);
   json["spread"] = fit.spread;
   json["interval_factor"] = fit.interval_factor;
   json["small_interval_factor"] = fit.small_interval_factor;
@@ -158,13 +167,15 @@ Json fit_json(const CollectiveCalibration& calibration, const KindFit& fit) {
   return json;
 }
 
-KindFit read_fit(const JsonValue& json, CollectiveKind kind, const Hardware& hardware) {
+KindFit read_fit(const JsonValue& json, CollectiveKind kind,
+                 const CollectiveCalibration& calibration) {
   json.accept_keys({"parameters", "covariance", "spread", "interval_factor",
                     "small_interval_factor", "scale_growth", "correction", "rows"});
   KindFit fit;
   fit.kind = kind;
-  fit.parameters = read_parameters(json.at("parameters"));
-  fit.covariance = read_covariance(json.at("covariance"));
+  const std::size_t count = written_parameters(calibration.hardware.collnet);
+  fit.parameters = read_parameters(json.at("parameters"), calibration.defaults, count);
+  fit.covariance = read_covariance(json.at("covariance"), count);
   fit.spread = json.at("spread").as_number(1e-6, 10);
   fit.interval_factor = json.at("interval_factor").as_number(1, 100);
   fit.small_interval_factor = json.at("small_interval_factor").as_number(1, 100);
@@ -185,7 +196,7 @@ KindFit read_fit(const JsonValue& json, CollectiveKind kind, const Hardware& har
   if (kernel.length.size() != 4) correction.at("length").fail("needs four lengths");
   kernel.amplitude = correction.at("amplitude").as_number(0, 10);
   kernel.noise = correction.at("noise").as_number(1e-6, 10);
-  fit.correction = make_correction(fit, kernel, hardware);
+  fit.correction = make_correction(fit, kernel, calibration.hardware);
   return fit;
 }
 
@@ -194,6 +205,9 @@ KindFit read_fit(const JsonValue& json, CollectiveKind kind, const Hardware& har
 std::string to_json(const CollectiveCalibration& calibration) {
   Json json;
   json["ll128_across"] = calibration.hardware.ll128_across;
+  if (calibration.hardware.collnet != CollnetUse::never) {
+    json["collnet"] = collnet_uses[static_cast<std::size_t>(calibration.hardware.collnet)];
+  }
   json["all_kinds"] = fit_json(calibration, calibration.system);
   json["kinds"] = Json::object();
   for (const KindFit& fit : calibration.kinds) {
@@ -204,16 +218,19 @@ std::string to_json(const CollectiveCalibration& calibration) {
 
 CollectiveCalibration read_collective_calibration(const JsonValue& json,
                                                   const ClusterSpec& cluster) {
-  json.accept_keys({"ll128_across", "all_kinds", "kinds"});
+  json.accept_keys({"ll128_across", "collnet", "all_kinds", "kinds"});
   CollectiveCalibration calibration;
   calibration.hardware = hardware_of(cluster);
   calibration.hardware.ll128_across = json.at("ll128_across").as_bool();
+  if (const auto use = json.find("collnet")) {
+    const std::vector<std::string> uses(collnet_uses.begin(), collnet_uses.end());
+    calibration.hardware.collnet = static_cast<CollnetUse>(use->as_one_of("use of CollNet", uses));
+  }
   calibration.defaults = default_parameters(cluster);
-  calibration.system =
-      read_fit(json.at("all_kinds"), CollectiveKind::all_reduce, calibration.hardware);
+  calibration.system = read_fit(json.at("all_kinds"), CollectiveKind::all_reduce, calibration);
   for (const auto& [name, entry] : json.at("kinds").members()) {
     const CollectiveKind kind = parse_collective_kind(name, entry.place());
-    calibration.kinds.push_back(read_fit(entry, kind, calibration.hardware));
+    calibration.kinds.push_back(read_fit(entry, kind, calibration));
     if (calibration.kinds.back().rows.empty()) entry.fail("has no rows");
   }
   return calibration;

@@ -85,6 +85,31 @@ void keep_free(std::vector<Observation>& rows, KindFit& fit) {
   fit.trust = std::move(trust);
 }
 
+// Whether the logs say that NCCL reduces in the network. Where every all_reduce across nodes does,
+// that is what this machine takes; where the tuner's lines tell each size's choice, the tuner
+// decides; beside runs that say nothing, it was an experiment.
+CollnetUse stated_collnet(const std::vector<Observation>& rows) {
+  int all = 0, stated = 0, silent = 0;
+  for (const Observation& row : rows) {
+    if (row.kind != CollectiveKind::all_reduce || row.shape.nodes < 2) continue;
+    ++all;
+    stated += row.forced_algorithm == Algorithm::collnet ? 1 : 0;
+    silent += row.forced_algorithm ? 0 : 1;
+  }
+  if (stated == 0) return CollnetUse::never;
+  if (stated == all) return CollnetUse::always;
+  return silent == 0 ? CollnetUse::by_tuner : CollnetUse::never;
+}
+
+// What the machine always takes is no longer forced: the correction follows these rows.
+void free_collnet(std::vector<Observation>& rows) {
+  for (Observation& row : rows) {
+    if (row.forced_algorithm != Algorithm::collnet) continue;
+    row.forced_algorithm.reset();
+    row.forced_protocol.reset();
+  }
+}
+
 // Logs do not say whether NCCL allowed LL128 between nodes: the better of both answers.
 void fit_system(const std::vector<Observation>& rows, CollectiveCalibration& result) {
   LeastSquaresSolution best;
@@ -116,6 +141,8 @@ CollectiveCalibration fit_collectives(std::vector<Observation> rows, const Clust
   CollectiveCalibration result;
   result.hardware = hardware_of(cluster);
   result.defaults = default_parameters(cluster);
+  result.hardware.collnet = stated_collnet(rows);
+  if (result.hardware.collnet == CollnetUse::always) free_collnet(rows);
   std::vector<Observation> shared;
   for (const Observation& row : rows) {
     if (!is_pairwise(row.kind)) shared.push_back(row);

@@ -15,6 +15,7 @@ double system_width(Parameter p) {
     case Parameter::rate_inside:
     case Parameter::rate_nic:
     case Parameter::rate_nvls:
+    case Parameter::rate_collnet:
       return 0.4;
     case Parameter::share_ll128:
       return 0.02;
@@ -49,12 +50,21 @@ double kind_width(Parameter p) {
     case Parameter::rate_inside:
     case Parameter::rate_nic:
     case Parameter::rate_nvls:
+    case Parameter::rate_collnet:
       return 0.2;
     case Parameter::share_ll128:
       return 0.01;
     default:
       return 0.7 * system_width(p);
   }
+}
+
+bool is_collnet(const Observation& row) { return row.forced_algorithm == Algorithm::collnet; }
+
+// A row that was made with CollNet, whatever the other rows say of the cluster.
+ChoiceTable table_of(const Observation& row, Hardware hardware) {
+  if (is_collnet(row)) hardware.collnet = CollnetUse::always;
+  return choice_table(row.kind, row.bytes, row.shape, hardware);
 }
 
 // Without the candidates that the run was not allowed to take.
@@ -137,10 +147,13 @@ LeastSquaresSolution fit_stage(const std::vector<Observation>& rows, const FitSt
   LeastSquaresProblem problem;
   problem.prior.assign(stage.prior.begin(), stage.prior.end());
   problem.width.assign(stage.width.begin(), stage.width.end());
+  if (hardware.collnet == CollnetUse::never && std::none_of(rows.begin(), rows.end(), is_collnet)) {
+    for (std::size_t j = parameters_without_collnet; j < parameter_count; ++j) problem.width[j] = 0;
+  }
   problem.rows = rows.size();
   std::vector<ChoiceTable> tables;
   for (const Observation& row : rows) {
-    tables.push_back(restricted(choice_table(row.kind, row.bytes, row.shape, hardware), row));
+    tables.push_back(restricted(table_of(row, hardware), row));
   }
   problem.residuals = [&](std::span<const double> p, std::span<double> r) {
     PhysicsParameters parameters;

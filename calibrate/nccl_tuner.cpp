@@ -16,6 +16,8 @@ constexpr Row nvlink_tree{0.6, 1.25, 4.0}, nvlink_ring{0.6, 1.9, 3.4};
 constexpr Row pcie_tree{1.0, 1.9, 4.0}, pcie_ring{1.0, 2.5, 5.7};
 constexpr Row net_tree{5.0, 8.5, 14}, net_ring{2.7, 4.0, 14};
 constexpr double nvls_inside_us = 25, nvls_tree_across_us = 20.9;
+// CollNetDirect, Simple: a hop inside, one more peer, and through the network.
+constexpr double collnet_inside_us = 3.7, collnet_peer_us = 0.4, collnet_across_us = 31;
 
 // Rows Volta, Ampere, Hopper, Blackwell; columns 1, 2, 3 and more nodes.
 constexpr double ceiling_ll[4][3] = {
@@ -81,6 +83,11 @@ double latency_us(const Candidate& c, CollectiveKind kind, const GroupShape& sha
       return nvls_inside_us;
     case Algorithm::nvls_tree:
       return nvls_inside_us + 2 * levels * nvls_tree_across_us;
+    case Algorithm::collnet: {
+      const double peers = shape.ranks_per_node - 1;
+      return 2 * (std::min(1.0, peers) * collnet_inside_us + collnet_peer_us * peers) +
+             collnet_across_us;
+    }
     default:
       return ring_latency(c.protocol, kind, shape, graph, system);
   }
@@ -123,6 +130,16 @@ double nvls_bus(const Candidate& c, CollectiveKind kind, const GroupShape& shape
   return heads * rate;
 }
 
+// Of the rate that the search finds inside the node, which it raises up to twice that of the
+// network: heads with several GPUs each take longer for theirs.
+double collnet_bus(const GroupShape& shape, const NcclGraph& graph, const NcclSystem& system) {
+  const double bus = graph.channels * graph.tree_inside.value() / 1e9;
+  const double peers = static_cast<double>(shape.ranks_per_node) / graph.channels;
+  const bool modern =
+      system.generation == GpuGeneration::hopper || system.generation == GpuGeneration::blackwell;
+  return bus / (peers - (peers - 1) / 2) * (modern ? 0.85 : 1.0);
+}
+
 // One channel per NIC, or per 20 to 45 GB/s of NVLink: the speeds that the search tries first.
 double channel_speed(GpuGeneration generation) {
   if (generation == GpuGeneration::blackwell) return 45e9;
@@ -146,6 +163,9 @@ TunerTime tuner_time(const Candidate& c, CollectiveKind kind, Bytes bytes, const
       break;
     case Algorithm::tree:
       algbw = tree_bus(c.protocol, bus, shape, graph, system) * 0.5;
+      break;
+    case Algorithm::collnet:
+      algbw = collnet_bus(shape, graph, system) * 0.5;
       break;
     default:
       algbw = nvls_bus(c, kind, shape, graph, system) * shape.ranks / steps_of(kind, shape);

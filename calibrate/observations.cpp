@@ -25,6 +25,8 @@ void take_forced(const MeasuredRow& row, const MeasuredRun& run, Observation& ob
        {Algorithm::ring, Algorithm::tree, Algorithm::nvls, Algorithm::nvls_tree}) {
     if (algorithm == name_of(known)) observation.forced_algorithm = known;
   }
+  // "collnet", "collnet_direct", "collnet_chain": the NICs carry the same.
+  if (algorithm.starts_with("collnet")) observation.forced_algorithm = Algorithm::collnet;
   for (const Protocol known : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
     if (protocol == name_of(known)) observation.forced_protocol = known;
   }

@@ -37,6 +37,8 @@ Hops hops_of(Algorithm algorithm, CollectiveKind kind, const GroupShape& shape) 
       return {0, 0};
     case Algorithm::nvls_tree:
       return {0, 2.0 * levels};
+    case Algorithm::collnet:  // to the heads and back; the network's own time is latency_collnet
+      return {r > 1 ? 2.0 : 0.0, 0};
     case Algorithm::pairwise:  // one round for every partner; a shift has one
       if (kind != CollectiveKind::send_recv) return {r - 1, shape.ranks - r};
       return {r > 1 ? 1.0 : 0.0, shape.nodes > 1 ? 1.0 : 0.0};
@@ -91,7 +93,9 @@ Seconds transfer_time(const Candidate& c, CollectiveKind kind, Bytes bytes, cons
   const WireBytes wire = wire_bytes(kind, c.algorithm, bytes, shape, nics);
   const Bandwidth port(p[is_nvls(c) ? Parameter::rate_nvls : Parameter::rate_inside] *
                        share_of_port(kind, shape, hardware));
-  Seconds time = std::max(wire.port / port, wire.nic / Bandwidth(p[Parameter::rate_nic]));
+  const Parameter nic =
+      c.algorithm == Algorithm::collnet ? Parameter::rate_collnet : Parameter::rate_nic;
+  Seconds time = std::max(wire.port / port, wire.nic / Bandwidth(p[nic]));
   if (c.algorithm == Algorithm::tree || c.algorithm == Algorithm::nvls_tree) {
     const double loss = std::pow(shape.nodes / 2.0, p[Parameter::tree_loss]);
     time = time * loss / (is_nvls(c) ? 1.0 : p[Parameter::share_tree]);
@@ -130,6 +134,12 @@ WireBytes wire_bytes(CollectiveKind kind, Algorithm algorithm, Bytes bytes, cons
       return {bytes * ((n + 1) / n), Bytes(0)};
     case Algorithm::nvls_tree:
       return {bytes * ((r + 1) / r), bytes * (tree_nic_factor(shape.nodes) / nics)};
+    case Algorithm::collnet: {
+      // A head's port: r-1 parts of its own, one of each other head; the NICs: once up, once down.
+      const double heads = std::min<double>(across ? nics : 1, r);
+      return {bytes * (r > 1 ? (r + heads - 2) / heads : 0),
+              across ? bytes * (1.0 / nics) : Bytes(0)};
+    }
     case Algorithm::pairwise:
       return pairwise_bytes(kind, bytes, shape, nics);
   }
@@ -140,6 +150,10 @@ std::vector<Candidate> candidates(CollectiveKind kind, const GroupShape& shape,
                                   const Hardware& hardware) {
   if (is_pairwise(kind)) {
     return {{Algorithm::pairwise, Protocol::ll}, {Algorithm::pairwise, Protocol::simple}};
+  }
+  const bool in_network = kind == CollectiveKind::all_reduce && shape.nodes > 1;
+  if (in_network && hardware.collnet == CollnetUse::always) {
+    return {{Algorithm::collnet, Protocol::simple}};
   }
   std::vector<Candidate> all;
   const auto every_protocol = [&](Algorithm algorithm) {
@@ -153,6 +167,9 @@ std::vector<Candidate> candidates(CollectiveKind kind, const GroupShape& shape,
   if (shape.nodes > 1) every_protocol(Algorithm::tree);
   if (hardware.nvls && shape.ranks_per_node > 2) {  // NCCL takes NVLS from 3 GPUs on
     all.push_back({shape.nodes == 1 ? Algorithm::nvls : Algorithm::nvls_tree, Protocol::simple});
+  }
+  if (in_network && hardware.collnet == CollnetUse::by_tuner) {
+    all.push_back({Algorithm::collnet, Protocol::simple});
   }
   return all;
 }
@@ -186,8 +203,22 @@ double ring_path(const Candidate& c, CollectiveKind kind, Bytes bytes, const Gro
   return hops.inside * inside + hops.across * across;
 }
 
+// CollNet: a head takes in and hands out the parts of its node's other GPUs one after the other,
+// 0.4 us each (src/graph/tuning.cc).
+double collnet_arity(const GroupShape& shape) { return 2 * 0.4e-6 * (shape.ranks_per_node - 1); }
+
+// Launch and synchronisation; of NVLS and CollNet, whose rows in NCCL's table have no base, the
+// switches' own time.
+double base_of(const Candidate& c, const PhysicsParameters& p) {
+  if (c.algorithm == Algorithm::collnet) return p[Parameter::latency_collnet];
+  return is_nvls(c) ? p[Parameter::latency_nvls] : pick(p, Parameter::base_ll, c.protocol);
+}
+
 double other_path(const Candidate& c, Bytes bytes, const GroupShape& shape, int nics,
                   const Hops& hops, const PhysicsParameters& p) {
+  if (c.algorithm == Algorithm::collnet) {
+    return hops.inside * p[Parameter::inside_simple] + collnet_arity(shape);
+  }
   double across = pick(p, Parameter::across_ll, c.protocol);
   if (c.algorithm != Algorithm::pairwise) {
     constexpr double largest_chunk = 524288, half = 65536;  // src/enqueue.cc
@@ -207,8 +238,7 @@ PhysicsTime candidate_time(const Candidate& c, CollectiveKind kind, Bytes bytes,
   if (shape.ranks < 2) return {c, Seconds(0), Seconds(0)};
   const int nics = nics_used(shape, hardware);
   const Hops hops = hops_of(c.algorithm, kind, shape);
-  const double base =
-      is_nvls(c) ? p[Parameter::latency_nvls] : pick(p, Parameter::base_ll, c.protocol);
+  const double base = base_of(c, p);
   const Seconds transfer = transfer_time(c, kind, bytes, shape, hardware, p);
   if (c.algorithm != Algorithm::ring) {
     return {c, Seconds(base + other_path(c, bytes, shape, nics, hops, p)), transfer};

@@ -54,9 +54,12 @@ enum class Parameter : std::size_t {
   choose_ll128,
   choose_tree,
   choose_nvls,
+  latency_collnet,  // CollNet: from a NIC through the adding switches and back
+  rate_collnet,     // … and one NIC's rate; these two last: files without CollNet leave them out
   count
 };
 constexpr std::size_t parameter_count = static_cast<std::size_t>(Parameter::count);
+constexpr std::size_t parameters_without_collnet = parameter_count - 2;
 std::string_view name_of(Parameter parameter);
 enum class ParameterUnit { seconds, bytes_per_second, bytes, ratio };
 ParameterUnit unit_of(Parameter parameter);
@@ -68,18 +71,23 @@ struct PhysicsParameters {
   double operator[](Parameter p) const { return values[static_cast<std::size_t>(p)]; }
 };
 
+// Whether NCCL reduces in the network (CollNet): never unless the measured logs say so; logs in
+// which it always does were made with NCCL_ALGO=CollNet.
+enum class CollnetUse { never, by_tuner, always };
+
 // What the cluster offers a group; from the cluster's description.
 struct Hardware {
   int nics_per_node = 1;
   int gpus_per_node = 8;
-  bool nvls = false;         // NVLink SHARP: NVSwitch and Hopper or later
+  bool nvls = false;  // NVLink SHARP: NVSwitch and Hopper or later
+  CollnetUse collnet = CollnetUse::never;
   bool ll128_inside = true;  // NCCL allows LL128 only over NVLink and PCIe paths without a CPU;
   bool ll128_across = true;  // between nodes, whether a NIC hangs on a CPU decides
   // In a mesh of NVLinks a group of few GPUs, or a pair, reaches only a share of rate_inside.
   std::vector<double> port_share;  // by GPUs of the group on a node; empty: 1
   double pair_share = 1;
   double ring_share = 1;  // of a port's data-sheet rate that lies on rings
-  Bandwidth gpu_rate;  // data sheet: one GPU's port, one NIC
+  Bandwidth gpu_rate;     // data sheet: one GPU's port, one NIC
   Bandwidth nic_rate;
   NcclSystem system;
   int multiprocessors = 0;

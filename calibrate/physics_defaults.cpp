@@ -123,17 +123,19 @@ PhysicsParameters default_parameters(const ClusterSpec& cluster) {
   p[Parameter::choose_ll128] = 1;
   p[Parameter::choose_tree] = 1;
   p[Parameter::choose_nvls] = 1;
+  p[Parameter::latency_collnet] = 31e-6;  // hwLatencies, row NET, CollNetDirect
+  p[Parameter::rate_collnet] = p[Parameter::rate_nic];
   return p;
 }
 
 std::string_view name_of(Parameter parameter) {
   constexpr std::array<std::string_view, parameter_count> names{
-      "base_ll",       "base_ll128", "base_simple",   "inside_ll",     "inside_ll128",
-      "inside_simple", "across_ll",  "across_ll128",  "across_simple", "across_growth",
-      "overlap",       "step_bytes", "tree_step",     "tree_growth",   "rate_inside",
-      "rate_nic",      "ceiling_ll", "ceiling_ll128", "share_ll128",   "share_tree",
-      "tree_loss",     "rate_nvls",  "latency_nvls",  "choose_ll",     "choose_ll128",
-      "choose_tree",   "choose_nvls"};
+      "base_ll",       "base_ll128",  "base_simple",     "inside_ll",     "inside_ll128",
+      "inside_simple", "across_ll",   "across_ll128",    "across_simple", "across_growth",
+      "overlap",       "step_bytes",  "tree_step",       "tree_growth",   "rate_inside",
+      "rate_nic",      "ceiling_ll",  "ceiling_ll128",   "share_ll128",   "share_tree",
+      "tree_loss",     "rate_nvls",   "latency_nvls",    "choose_ll",     "choose_ll128",
+      "choose_tree",   "choose_nvls", "latency_collnet", "rate_collnet"};
   return names[static_cast<std::size_t>(parameter)];
 }
 
@@ -144,13 +146,15 @@ ParameterUnit unit_of(Parameter parameter) {
     case Parameter::ceiling_ll:
     case Parameter::ceiling_ll128:
     case Parameter::rate_nvls:
+    case Parameter::rate_collnet:
       return ParameterUnit::bytes_per_second;
     case Parameter::step_bytes:
       return ParameterUnit::bytes;
     default:
       break;
   }
-  return parameter <= Parameter::across_simple || parameter == Parameter::latency_nvls
+  return parameter <= Parameter::across_simple || parameter == Parameter::latency_nvls ||
+                 parameter == Parameter::latency_collnet
              ? ParameterUnit::seconds
              : ParameterUnit::ratio;
 }

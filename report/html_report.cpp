@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/terminal.hpp"
+#include "report/page_trace.hpp"
 #include "report/result_kind.hpp"
 
 namespace amsp {
@@ -22,9 +23,9 @@ constexpr std::array kChartFiles{"/usr/share/javascript/chart.js/chart.min.js",
                                  "/usr/share/nodejs/chart.js/dist/chart.min.js",
                                  "/usr/share/nodejs/chart.js/dist/chart.js"};
 // In the order in which the page runs them.
-constexpr std::array kScripts{
-    "data.js",           "table.js",    "charts.js",         "timeline.js",
-    "timeline_input.js", "sections.js", "trace_sections.js", "main.js"};
+constexpr std::array kScripts{"data.js",     "trace.js",          "table.js",
+                              "charts.js",   "timeline.js",       "timeline_input.js",
+                              "sections.js", "trace_sections.js", "main.js"};
 
 std::string page_file(std::string_view name) {
   return read_file(data_folder("report/html") / name);
@@ -63,16 +64,23 @@ InputError no_result(const std::string& path) {
   return InputError({path, ""}, "holds no result; accepted: " + std::string(kReportable));
 }
 
+ReportFile read_result(const fs::path& file) {
+  std::string text = read_file(file);
+  if (result_kind(text, file.string()).empty()) throw no_result(file.string());
+  return {file.parent_path().filename().string(), file.filename().string(), std::move(text)};
+}
+
 std::string embedded(const std::vector<ReportFile>& files) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const ReportFile& file : files) {
     const std::string path = (fs::path(file.folder) / file.name).generic_string();
-    if (result_kind(file.text, path).empty()) throw no_result(path);
-    auto content = nlohmann::ordered_json::parse(file.text);
+    const std::string_view kind = result_kind(file.text, path);
+    if (kind.empty()) throw no_result(path);
     list.push_back({{"path", path},
                     {"folder", file.folder},
                     {"sha256", sha256(file.text)},
-                    {"content", std::move(content)}});
+                    {"content", nlohmann::ordered_json::parse(
+                                    kind == "trace" ? page_trace(file.text) : file.text)}});
   }
   // In JSON every "<" lies inside a string, so it can be written as an escape.
   std::string text = nlohmann::ordered_json{{"files", std::move(list)}}.dump(
@@ -86,18 +94,8 @@ std::string embedded(const std::vector<ReportFile>& files) {
 std::vector<ReportFile> read_report_files(const std::vector<fs::path>& folders) {
   std::vector<ReportFile> files;
   for (const fs::path& folder : folders) {
-    const auto read_one = [&](const fs::path& file, bool named) {
-      std::string text = read_file(file);
-      if (!result_kind(text, file.string()).empty())
-        files.push_back(
-            {file.parent_path().filename().string(), file.filename().string(), std::move(text)});
-      else if (named)
-        throw no_result(file.string());
-      else
-        note("left out " + file.string() + ", which holds no result");
-    };
     if (fs::is_regular_file(folder)) {
-      read_one(folder, true);
+      files.push_back(read_result(folder));
       continue;
     }
     if (!fs::is_directory(folder))
@@ -110,7 +108,12 @@ std::vector<ReportFile> read_report_files(const std::vector<fs::path>& folders) 
         found.push_back(entry.path());
     std::sort(found.begin(), found.end());
     const std::size_t before = files.size();
-    for (const fs::path& file : found) read_one(file, false);
+    // What lies beside the results, such as a scenario with comments, is no mistake.
+    for (const fs::path& file : found) try {
+        files.push_back(read_result(file));
+      } catch (const InputError& error) {
+        note("left out " + std::string(error.what()));
+      }
     if (files.size() == before)
       throw InputError({folder.string(), ""},
                        "holds no result in a *.json file; accepted: " + std::string(kReportable));

@@ -62,6 +62,19 @@ std::vector<std::string> cells_of(const SweepPoint& point, const Json& json, boo
   return cells;
 }
 
+// As in report/html/sections.js, which names the same run in its answer.
+std::optional<std::size_t> best_of(const Json& runs) {
+  std::optional<std::size_t> best;
+  const auto rank = [&runs](std::size_t i) {
+    return std::pair(runs[i]["gpus"].get<int>(), runs[i]["tgs"].get<double>());
+  };
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    if (!runs[i].contains("refused") && runs[i]["fits"].get<bool>() &&
+        (!best || rank(i) > rank(*best)))
+      best = i;
+  return best;
+}
+
 }  // namespace
 
 std::string sweep_point_json(const SweepPoint& point, const RunResult* result,
@@ -89,8 +102,13 @@ std::optional<MergedSweep> merge_sweep(const std::vector<SweepPoint>& points) {
     if (json.contains("refused")) ++refused;
     runs.push_back(std::move(json));
   }
-  return MergedSweep{Json{{"format", "amsp-results-1"}, {"runs", runs}}.dump(1) + "\n",
-                     csv_text(exact), table_text(shown), points.size(), refused};
+  const auto best = best_of(runs);
+  return MergedSweep{Json{{"format", "amsp-results-1"}, {"runs", std::move(runs)}}.dump(1) + "\n",
+                     csv_text(exact),
+                     table_text(shown),
+                     points.size(),
+                     refused,
+                     best};
 }
 
 }  // namespace amsp

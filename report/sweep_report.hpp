@@ -17,6 +17,8 @@ std::string sweep_point_json(const SweepPoint& point, const RunResult* result,
 struct MergedSweep {
   std::string json, csv, table;
   std::size_t points = 0, refused = 0;
+  // The fastest that fits on the most GPUs on which one does; none where nothing fits.
+  std::optional<std::size_t> best;
 };
 // Nothing while a point's file is missing.
 std::optional<MergedSweep> merge_sweep(const std::vector<SweepPoint>& points);

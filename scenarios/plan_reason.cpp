@@ -55,7 +55,8 @@ bool ties(PlanObjective objective, const PlannedRun& a, const PlannedRun& b) {
 // What it saves most of, and what it pays for that.
 std::string why_better(PlanObjective objective, const PlannedRun& better, const PlannedRun& worse) {
   const std::string settings = differences(better.candidate, worse.candidate);
-  if (ties(objective, better, worse)) return settings + ": no difference";
+  if (ties(objective, better, worse))
+    return settings + (objective == PlanObjective::paper ? ": equal T_comm" : ": equal step time");
   auto parts = parts_of(objective, worse);
   for (const auto& [name, time] : parts_of(objective, better)) parts[name] -= time;
   const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };

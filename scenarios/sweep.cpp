@@ -88,6 +88,10 @@ Shard parse_shard(std::string_view text) {
   return {};
 }
 
+Scenario scenario_of(const Sweep& sweep, const SweepPoint& point) {
+  return load_scenario(sweep.scenario, all_settings(sweep, point));
+}
+
 std::vector<SweepPoint> sweep_points(const Sweep& sweep, const ReplayOptions& options) {
   std::vector<SweepPoint> points;
   for (std::size_t i = 0; i < sweep.axes.size(); ++i)
@@ -97,7 +101,7 @@ std::vector<SweepPoint> sweep_points(const Sweep& sweep, const ReplayOptions& op
                          "is given twice; write its values in one list, separated by commas");
   for (const std::vector<std::string>& settings : combinations(sweep.axes)) {
     SweepPoint point{settings, 0, {}};
-    const Scenario scenario = load_scenario(sweep.scenario, all_settings(sweep, point));
+    const Scenario scenario = scenario_of(sweep, point);
     const std::string manifest = manifest_of(scenario, options);
     for (const int gpus : scenario.gpus) {
       point.gpus = gpus;
@@ -124,7 +128,7 @@ void run_sweep(const Sweep& sweep, const ReplayOptions& options,
   for_each_parallel(points.size(), threads, [&](std::size_t i) {
     const SweepPoint& point = points[i];
     try {
-      const Scenario scenario = load_scenario(sweep.scenario, all_settings(sweep, point));
+      const Scenario scenario = scenario_of(sweep, point);
       const RunResult result = run_scenario(scenario, point.gpus, options);
       write_file(point.file, print(point, &result, ""));
     } catch (const InputError& error) {

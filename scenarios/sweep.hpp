@@ -44,6 +44,9 @@ struct Sweep {
 // what determines the point, so that a changed sweep does not take old results for new ones.
 std::vector<SweepPoint> sweep_points(const Sweep& sweep, const ReplayOptions& options);
 
+// What a point runs, with its number of GPUs in `gpus` of the point.
+Scenario scenario_of(const Sweep& sweep, const SweepPoint& point);
+
 // The points of this shard that have no file yet.
 std::vector<SweepPoint> points_to_run(const std::vector<SweepPoint>& points, const Shard& shard);
 

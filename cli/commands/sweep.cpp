@@ -10,6 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/html_flag.hpp"
 #include "cli/replay_options.hpp"
+#include "report/run_trace.hpp"
 #include "report/sweep_report.hpp"
 #include "scenarios/parallel.hpp"
 
@@ -66,7 +67,12 @@ class SweepCommand : public Command {
     write_file(sweep_.folder / "results.json", merged->json);
     write_file(sweep_.folder / "results.csv", merged->csv);
     std::fputs(merged->table.c_str(), stdout);
-    html_.write("Sweep of " + sweep_.scenario, {{"", "results.json", merged->json}});
+    std::vector<ReportFile> files{{"", "results.json", merged->json}};
+    if (merged->best) {
+      files.push_back({"", "trace.json", trace_of(points[*merged->best], options)});
+      write_file(sweep_.folder / files.back().name, files.back().text);
+    }
+    html_.write("Sweep of " + sweep_.scenario, files);
     if (merged->refused == 0) return 0;
     fmt::print(stderr, "amsp: {} of {} points cannot run (column refused)\n", merged->refused,
                merged->points);
@@ -74,6 +80,12 @@ class SweepCommand : public Command {
   }
 
  private:
+  // One step of a point, which its file does not hold.
+  [[nodiscard]] std::string trace_of(const SweepPoint& point, const ReplayOptions& options) const {
+    const Scenario scenario = scenario_of(sweep_, point);
+    return run_trace(scenario, run_scenario(scenario, point.gpus, options));
+  }
+
   Sweep sweep_;
   std::vector<std::string> axes_;
   std::string directory_, shard_;

@@ -124,7 +124,7 @@ const Data = (() => {
     files, runs,
     plans: withContent((content) => Array.isArray(content.best)),
     bands: withContent((content) => Array.isArray(content.bands)),
-    traces: withContent((content) => Array.isArray(content.traceEvents)),
+    traces: withContent((content) => content.format === 'amsp-page-trace-1'),
     validations: files.map(comparisonsOf).filter((rows) => rows.length),
     calibrations: files.map((file) => ({ path: file.path, rows: measuredOf(file) }))
       .filter((calibration) => calibration.rows.length),

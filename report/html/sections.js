@@ -7,6 +7,8 @@ const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.
 const gpuHours = (run) => 1e9 / run.tgs / 3600;  // for 1e9 tokens, whatever the number of GPUs
 const cost = (run) => run.price_per_gpu_hour ? gpuHours(run) * run.price_per_gpu_hour : undefined;
 
+const byPaper = () => Data.plans.some((file) => file.content.objective === 'paper');
+
 function bestRun() {
   const usable = Data.runs.filter((run) => run.tgs > 0);
   if (!usable.length) return null;
@@ -77,6 +79,7 @@ function answerFigures(best) {
     [`GPU hours for ${budget}`, Show.number(gpuHours(best) * tokens / 1e9, 4), ''],
     cost(best) !== undefined && [`Cost of ${budget}`, Show.number(cost(best) * tokens / 1e9, 4),
       `at ${Show.number(best.price_per_gpu_hour)} a GPU hour`],
+    byPaper() && best.rank && ['T_comm, which decides', Show.seconds(best.paper_t_comm_s), 'the paper\'s objective: nothing overlapped'],
     best.range && ['Predictions', ...(kRange[best.range] || [best.range, ''])],
   ];
   return figures.filter(Boolean);
@@ -117,23 +120,25 @@ function sectionAnswer() {
     element('div', { class: 'answer' }, element('p', {}, answerSentence(best)), facts)] };
 }
 
+// What decides comes first, for narrow screens; what is long has a line of its own below its row.
 const runColumns = () => [
   { title: 'Strategy', of: (run) => run.series, name: true },
-  { title: 'Micro-batch', of: (run) => run.micro_batch },
-  { title: 'Recompute', of: (run) => run.recompute, name: true },
-  { title: 'Broadcast overlap', of: (run) => (run.overlap_broadcast === undefined ? undefined : run.overlap_broadcast ? 'on' : 'off'), name: true },
-  { title: 'Meshes', of: (run) => run.meshes || undefined, name: true },
-  { title: 'GPUs', of: (run) => run.gpus },
-  { title: 'M', of: (run) => run.micro_batches },
-  { title: 'Step [s]', of: (run) => run.step_time_s, show: (v) => Show.number(v, 4) },
   { title: 'TGS', of: (run) => run.tgs, show: Show.whole },
-  { title: '90 % interval', of: (run) => run.interval && run.interval[0],
-    show: undefined, text: true },
+  { title: 'Step [s]', of: (run) => run.step_time_s, show: (v) => Show.number(v, 4) },
   { title: 'MFU', of: (run) => run.mfu, show: Show.percent },
   { title: 'Peak [GiB]', of: (run) => run.peak_memory_bytes && run.peak_memory_bytes / 2 ** 30, show: (v) => Show.number(v, 4) },
   { title: 'Fits', of: (run) => (run.fits === undefined ? undefined : run.fits ? 'yes' : 'no'),
     mark: (run) => (run.fits === false ? 'bad' : 'good'), name: true },
+  { title: 'T_comm [s]', of: (run) => (byPaper() ? run.paper_t_comm_s : undefined), show: (v) => Show.number(v, 4) },
+  { title: 'GPUs', of: (run) => run.gpus, setting: true },
   { title: 'Exposed [s]', of: (run) => run.exposed.total, show: (v) => Show.number(v, 3) },
+  { title: '90 % interval', of: (run) => run.interval && run.interval[0],
+    show: undefined, text: true },
+  { title: 'Meshes', of: (run) => run.meshes || undefined, name: true },
+  { title: 'Micro-batch', of: (run) => run.micro_batch, setting: true },
+  { title: 'M', of: (run) => run.micro_batches, setting: true },
+  { title: 'Recompute', of: (run) => run.recompute, name: true },
+  { title: 'Broadcast overlap', of: (run) => (run.overlap_broadcast === undefined ? undefined : run.overlap_broadcast ? 'on' : 'off'), name: true },
   { title: 'GPU h / 10⁹ tokens', of: (run) => (run.tgs ? gpuHours(run) : undefined), show: (v) => Show.number(v, 4) },
   { title: 'Cost / 10⁹ tokens', of: cost, show: (v) => Show.number(v, 4) },
   { title: 'Cost of all tokens', of: (run) => run.cost, show: (v) => Show.number(v, 4) },
@@ -144,13 +149,13 @@ const runColumns = () => [
   { title: 'Source', of: (run) => run.source, name: true },
   { title: 'To fit', of: (run) => run.fit_advice, name: true, long: true },
   { title: 'Refused', of: (run) => run.refused, name: true, long: true },
-  { title: 'Beats the next because', of: (run) => run.reason || undefined, name: true, long: true },
+  { title: 'Beside the next', of: (run) => run.reason || undefined, name: true, long: true },
 ];
 
-// Columns of words that say the same in every row are said once, above the table.
+// Words and settings that are the same in every row are said once, above the table.
 function withoutConstants(columns) {
   if (Data.runs.length < 2) return [columns, ''];
-  const constant = columns.filter((column) => column.name && column.title !== 'Strategy' &&
+  const constant = columns.filter((column) => (column.name || column.setting) && column.title !== 'Strategy' &&
     new Set(Data.runs.map(column.of)).size === 1);
   const said = constant.map((column) => `${column.title}: ${column.of(Data.runs[0])}`).join('; ');
   return [columns.filter((column) => !constant.includes(column)), said ? ` The same in all rows: ${said}.` : ''];

@@ -5,7 +5,9 @@
 // columns: [{title, of: row => value, show: value => text, name: true for text columns}]
 function makeTable(caption, columns, rows, options = {}) {
   const body = element('tbody');
-  const headers = columns.map((column, i) => {
+  const long = columns.filter((column) => column.long);
+  const across = columns.filter((column) => !column.long);
+  const headers = across.map((column, i) => {
     const cell = element('th', { scope: 'col', class: column.name ? 'name' : false });
     if (options.sortable === false) cell.append(column.title);
     else cell.append(element('button', { type: 'button', 'data-column': i }, column.title));
@@ -18,23 +20,29 @@ function makeTable(caption, columns, rows, options = {}) {
     const value = column.of(row);
     return column.show ? column.show(value) : value === undefined || value === null ? '–' : String(value);
   };
+  // Long texts have a line of their own across the table, which stays in sight when it is scrolled.
+  const details = (row) => {
+    const said = long.filter((column) => column.of(row)).map((column) => `${column.title}: ${text(column, row)}`);
+    return said.length ? [element('tr', { class: 'detail' }, element('td', { colspan: across.length },
+      element('div', {}, said.join('. '))))] : [];
+  };
   let order = rows.map((row, i) => i);
   let needle = '';
 
   function draw() {
     const shown = order.filter((i) => !needle ||
       columns.some((column) => text(column, rows[i]).toLowerCase().includes(needle)));
-    body.replaceChildren(...shown.map((i) => element('tr', {}, ...columns.map((column, c) => {
+    body.replaceChildren(...shown.flatMap((i) => [element('tr', {}, ...across.map((column, c) => {
       const tag = c === 0 && column.name ? 'th' : 'td';
       const mark = column.mark ? ` ${column.mark(rows[i]) || ''}` : '';
-      return element(tag, { class: (column.name ? 'name' : '') + (column.long ? ' long' : '') + (column.hash ? ' hash' : '') + mark, scope: tag === 'th' ? 'row' : false },
+      return element(tag, { class: (column.name ? 'name' : '') + (column.hash ? ' hash' : '') + mark, scope: tag === 'th' ? 'row' : false },
         text(column, rows[i]));
-    }))));
+    })), ...details(rows[i])]));
     return shown.length;
   }
 
   function sortBy(column, direction) {
-    const key = (i) => columns[column].of(rows[i]);
+    const key = (i) => across[column].of(rows[i]);
     const missing = (value) => value === undefined || value === null || Number.isNaN(value);
     order = rows.map((row, i) => i).sort((a, b) => {
       const x = key(a), y = key(b);
@@ -55,7 +63,7 @@ function makeTable(caption, columns, rows, options = {}) {
     if (!button) return;
     const column = Number(button.dataset.column);
     const now = headers[column].getAttribute('aria-sort');
-    sortBy(column, now === 'ascending' || (!now && !columns[column].name) ? -1 : 1);
+    sortBy(column, now === 'ascending' || (!now && !across[column].name) ? -1 : 1);
   });
   draw();
 

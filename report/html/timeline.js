@@ -11,44 +11,6 @@ function categoryOf(event) {
   return kCategoryOrder.includes(name) ? name : 'other';
 }
 
-function readTrace(trace) {
-  const processes = new Map();
-  const threads = new Map();
-  const lanes = new Map();
-  const counters = new Map();
-  for (const event of trace.traceEvents) {
-    if (event.ph === 'M' && event.name === 'process_name') processes.set(event.pid, event.args.name);
-    if (event.ph === 'M' && event.name === 'thread_name') threads.set(`${event.pid}/${event.tid}`, event.args.name);
-    if (event.ph === 'X') {
-      const key = `${event.pid}/${event.tid}`;
-      if (!lanes.has(key)) lanes.set(key, { key, pid: event.pid, tid: event.tid, events: [] });
-      lanes.get(key).events.push(event);
-    }
-    if (event.ph === 'C') {
-      if (!counters.has(event.name)) counters.set(event.name, []);
-      counters.get(event.name).push({ time: event.ts, args: event.args });
-    }
-  }
-  const ordered = [...lanes.values()].sort((a, b) => a.pid - b.pid || a.tid - b.tid);
-  let end = 0;
-  for (const lane of ordered) {
-    lane.process = processes.get(lane.pid) || `process ${lane.pid}`;
-    lane.name = threads.get(lane.key) || `thread ${lane.tid}`;
-    lane.events.sort((a, b) => a.ts - b.ts);
-    for (const event of lane.events) end = Math.max(end, event.ts + event.dur);
-  }
-  return { ...busiest(ordered), counters, end: end || 1, other: trace.otherData || {} };
-}
-
-// Of many links only those that are busy longest get a lane; the table of links has all.
-const kMostLinks = 12;
-function busiest(lanes) {
-  const links = lanes.filter((lane) => lane.events.every((event) => event.cat === 'link'));
-  const busy = (lane) => lane.events.reduce((sum, event) => sum + event.dur, 0);
-  const hidden = new Set([...links].sort((a, b) => busy(b) - busy(a)).slice(kMostLinks));
-  return { lanes: lanes.filter((lane) => !hidden.has(lane)), links: links.length, hidden: hidden.size };
-}
-
 class Timeline {
   constructor(trace, label) {
     this.trace = trace;

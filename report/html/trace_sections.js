@@ -3,13 +3,13 @@
 'use strict';
 
 const timelines = [];
-const traceLabel = (file) => (Data.traces.length > 1 ? ` (${file.path})` : '');
+const missingTrace = (missing) => (missing ? [element('p', { class: 'lead' }, missing)] : []);
 
 function sectionTimeline() {
-  const nodes = Data.traces.flatMap((file) => {
-    const trace = readTrace(file.content);
+  const { traces, missing } = shownTraces();
+  const nodes = traces.flatMap(({ trace, name, run }) => {
     if (!trace.lanes.length) return [];
-    const timeline = new Timeline(trace, `Timeline of one step${traceLabel(file)}`);
+    const timeline = new Timeline(trace, `Timeline of one step of ${name}`);
     timelines.push(timeline);
     const longest = trace.lanes.flatMap((lane) => lane.events.map((event) => ({ lane, event })))
       .sort((a, b) => b.event.dur - a.event.dur).slice(0, 50);
@@ -17,9 +17,9 @@ function sectionTimeline() {
       ? ' The step is periodic: repetitions that look like the one before are not drawn one by one.' : '';
     const links = trace.hidden ? ` The ${trace.links - trace.hidden} busiest of ${trace.links} links are drawn.` : '';
     return [
-      Data.traces.length > 1 ? element('h3', {}, file.path) : null,
+      traces.length > 1 ? element('h3', {}, name) : null,
       element('p', { class: 'lead' }, trace.other.step_time_s
-        ? `One step of ${Show.seconds(trace.other.step_time_s)}${trace.other.schedule ? ` of ${trace.other.schedule}` : ''}.${note}${links}` : ''),
+        ? `One step of ${name}${fitting(run)}: ${Show.seconds(trace.other.step_time_s)}.${note}${links}` : ''),
       timeline.node,
       tableBehind('The 50 longest operations', [
         { title: 'Operation', of: (row) => row.event.name, name: true },
@@ -31,41 +31,48 @@ function sectionTimeline() {
         { title: 'Bus bandwidth [GB/s]', of: (row) => row.event.args && row.event.args.busbw_GBps, show: (v) => Show.number(v, 4) },
       ], longest)];
   });
-  return nodes.length ? { id: 'timeline', title: 'Timeline of one step', nodes } : null;
+  return nodes.length ? { id: 'timeline', title: 'Timeline of one step', nodes: [...missingTrace(missing), ...nodes] } : null;
+}
+
+function memoryChart(data, limit, end) {
+  const line = { label: 'memory', data, stepped: true, pointRadius: 0, borderColor: colour(0), backgroundColor: `${colour(0)}33`,
+    fill: true, borderWidth: 1.5 };
+  const most = { label: `limit of the GPU: ${Show.number(limit, 4)} GiB`, data: [{ x: 0, y: limit }, { x: end, y: limit }],
+    pointRadius: 0, borderColor: css('--bad'), borderDash: [6, 4], borderWidth: 1.5 };
+  return {
+    type: 'line', data: { datasets: limit ? [line, most] : [line] },
+    options: { parsing: false, normalized: true,
+      plugins: { legend: { display: Boolean(limit) }, decimation: { enabled: true, algorithm: 'min-max', samples: 1000 } },
+      scales: { x: axis('time [ms]', { type: 'linear', max: end || undefined }), y: axis('GiB', { beginAtZero: true, suggestedMax: limit * 1.03 || undefined }) } },
+  };
 }
 
 function sectionMemoryTimeline() {
-  const nodes = Data.traces.flatMap((file, i) => {
-    const points = readTrace(file.content).counters.get('memory');
-    if (!points || !points.length) return [];
-    const total = (point) => Object.values(point.args).reduce((sum, bytes) => sum + bytes, 0);
-    const data = points.map((point) => ({ x: point.time / 1e3, y: total(point) / 2 ** 30 }));
-    const folded = (file.content.otherData || {}).repeats_folded > 0;
-    const end = 1e3 * ((file.content.otherData || {}).step_time_s || 0);
+  const { traces, missing } = shownTraces();
+  const nodes = traces.flatMap(({ trace, name, run }, i) => {
+    if (!trace.memory.length) return [];
+    const data = trace.memory.map((point) => ({ x: point.time / 1e3, y: point.bytes / 2 ** 30 }));
+    const limit = run && run.memory_limit_bytes ? run.memory_limit_bytes / 2 ** 30 : 0;
+    const end = Math.max(1e3 * (trace.other.step_time_s || 0), data[data.length - 1].x);
     if (end > data[data.length - 1].x) data.push({ x: end, y: data[data.length - 1].y });
-    return [Charts.add(`memory-time-${i}`, `Memory of a GPU over one step${traceLabel(file)}${folded ? '; where repetitions are not drawn, the line is level' : ''}`, () => ({
-      type: 'line',
-      data: { datasets: [{ label: 'memory', data, stepped: true, pointRadius: 0, borderColor: colour(0),
-        backgroundColor: `${colour(0)}33`, fill: true, borderWidth: 1.5 }] },
-      options: { parsing: false, normalized: true,
-        plugins: { legend: { display: false }, decimation: { enabled: true, algorithm: 'min-max', samples: 1000 } },
-        scales: { x: axis('time [ms]', { type: 'linear', max: end || undefined }), y: axis('GiB', { beginAtZero: true }) } },
-    }), true),
+    const folding = trace.other.repeats_folded > 0 ? '; where repetitions are not drawn, the line is level' : '';
+    return [Charts.add(`memory-time-${i}`, `Memory of a GPU over one step of ${name}${fitting(run)}${folding}`,
+      () => memoryChart(data, limit, end), true),
     tableBehind('Memory over the step', [
       { title: 'Time [ms]', of: (point) => point.x, show: (v) => Show.number(v, 5) },
       { title: 'Memory [GiB]', of: (point) => point.y, show: (v) => Show.number(v, 4) }],
     data.filter((point, k) => k % Math.ceil(data.length / 200) === 0))];
   });
-  return nodes.length ? { id: 'memory-time', title: 'Memory over the step', nodes } : null;
+  return nodes.length ? { id: 'memory-time', title: 'Memory over the step', nodes: [...missingTrace(missing), ...nodes] } : null;
 }
 
 function sectionLinks() {
-  const nodes = Data.traces.flatMap((file, i) => {
-    const links = ((file.content.otherData || {}).links || []).filter((link) => link.busy > 0)
+  const nodes = shownTraces().traces.flatMap(({ trace, name }, i) => {
+    const links = (trace.other.links || []).filter((link) => link.busy > 0)
       .sort((a, b) => b.busy - a.busy);
     if (!links.length) return [];
     const top = links.slice(0, 20);
-    const figure = Charts.add(`links-${i}`, `Mean utilisation of the busiest links over one step${traceLabel(file)}`,
+    const figure = Charts.add(`links-${i}`, `Mean utilisation of the busiest links over one step of ${name}`,
       () => stackedBars(top.map((link) => link.name), [{ label: 'busy', values: top.map((link) => 100 * link.busy) }], '%',
         (value) => `${Show.number(value)} %`));
     figure.querySelector('.chart').style.height = `${Math.max(9, 6 + 1.6 * top.length)}rem`;

@@ -160,4 +160,5 @@ TEST_CASE("an interrupted sweep resumes, and its parts merge to the same bytes")
   REQUIRE(amsp_run(sweep + "--shard 0/2 -o " + parts).status == 0);
   CHECK(read_file(parts + "/results.json") == read_file(whole + "/results.json"));
   CHECK(read_file(parts + "/results.csv") == read_file(whole + "/results.csv"));
+  CHECK(read_file(parts + "/trace.json") == read_file(whole + "/trace.json"));
 }

@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "report/page_trace.hpp"
 
 using namespace amsp;
 namespace fs = std::filesystem;
@@ -177,6 +178,31 @@ TEST_CASE("in a browser the page draws its charts, sorts, filters, zooms and ans
   CHECK(found["wide"] == 0);  // nothing wider than a phone
 }
 
+TEST_CASE("a page holds a trace's slices to the nanosecond, and of a long one at most 12,000") {
+  const auto slices_of = [](const Json& trace) {
+    return Json::parse(page_trace(trace.dump()))["lanes"][0]["slices"];
+  };
+  Json slices = slices_of(example_trace());
+  REQUIRE(slices.size() == 20 * 7);
+  double start = 0;  // from gap to gap
+  for (std::size_t i = 0; i < 20; ++i) {
+    start += slices[7 * i].get<double>();
+    CHECK(start == 100e3 * static_cast<double>(i));
+    CHECK(slices[7 * i + 1] == 80000);
+    CHECK(slices[7 * i + 4] == 20);
+    start += 80e3;
+  }
+  Json longer{{"traceEvents", Json::array()}};
+  for (int i = 0; i < 30000; ++i)
+    longer["traceEvents"].push_back({{"ph", "X"}, {"ts", 2 * i}, {"dur", 1}, {"cat", "compute"}});
+  slices = slices_of(longer);
+  CHECK(slices.size() <= 12000 * 7);
+  double end = 0;
+  for (std::size_t i = 0; i < slices.size(); i += 7)
+    end += slices[i].get<double>() + slices[i + 1].get<double>();
+  CHECK(end == 1e3 * (2 * 29999 + 1));
+}
+
 TEST_CASE("a plan's page names the choice, its interval and its cost") {
   Json run = example_runs()["runs"][0];
   for (const char* key : {"scenario", "gpus", "strategy", "reference", "manifest", "fits"})
@@ -244,6 +270,8 @@ TEST_CASE("a file that holds no result is refused; in a folder it is left out") 
   CHECK_THROWS_WITH(read_report_files({folder}), Catch::Contains(folder + ": holds no result"));
   CHECK_THROWS_WITH(read_report_files({folder + "/cluster.json"}),
                     Catch::Contains("cluster.json: holds no result; accepted: results.json"));
+  write_file(folder + "/scenario.json", "// a comment\n{\"model\": \"llama-7b\"}");
+  CHECK_THROWS_WITH(read_report_files({folder + "/scenario.json"}), Catch::Contains("not JSON"));
   write_file(folder + "/results.json", example_runs().dump());
   CHECK(read_report_files({folder}).size() == 1);
   fs::remove_all(folder);

@@ -133,6 +133,8 @@ fs::path resolve_data(std::string_view what, std::string_view kind, std::string_
   }
   const fs::path shipped = data_folder(kind) / fmt::format("{}.json", name_or_path);
   if (fs::exists(shipped, error)) return shipped;
+  if (fs::is_directory(path, error))
+    throw InputError({path.string(), ""}, "is a folder, not a file");
   if (!fs::is_directory(shipped.parent_path(), error))
     throw InputError(fmt::format(
         "unknown {} \"{}\": there is no shipped data in {} (AMSP_DATA may name another folder)",

@@ -99,6 +99,10 @@ JsonValue JsonValue::parse_text(std::string_view text, std::string_view name) {
   constexpr std::size_t kLargest = std::size_t{256} << 20;
   const std::string file(name);
   if (text.size() > kLargest) throw InputError({file, ""}, "larger than 256 MiB");
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    throw InputError({file, ""}, "is empty, not JSON");
+  if (text.find('\0') != std::string_view::npos)
+    throw InputError({file, ""}, "is binary, not JSON");
   auto root = std::make_shared<Json>();
   StrictSax sax(*root, file);
   Json::sax_parse(text.begin(), text.end(), &sax, Json::input_format_t::json, true, true);

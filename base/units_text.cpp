@@ -67,7 +67,8 @@ double parse(std::string_view text, std::span<const Unit> units, std::string_vie
   while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
   if (unit.empty()) return refuse("no unit");
   for (const Unit& known : units)
-    if (known.name == unit) return number * known.factor;
+    if (known.name == unit)
+      return std::isfinite(number * known.factor) ? number * known.factor : refuse("too large");
   return refuse(fmt::format("unknown unit \"{}\"", unit));
 }
 

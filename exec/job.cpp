@@ -16,6 +16,15 @@ ComputeMode parse_compute_mode(std::string_view text) {
   throw InputError(unknown_name("compute mode", text, {"real", "timed"}));
 }
 
+namespace {
+
+std::string with_article(std::string_view noun) {
+  const bool vowel = std::string_view("aeiou").find(noun.front()) != std::string_view::npos;
+  return fmt::format("{} {}", vowel ? "an" : "a", noun);
+}
+
+}  // namespace
+
 Seconds duration_of(const ExecJob& job, OpId op) {
   if (!job.durations.empty()) return job.durations[op.position()];
   Seconds total;
@@ -33,9 +42,9 @@ void check_job(const ExecJob& job) {
     for (const Kernel& kernel : op.kernels)
       if (kernel.kind != KernelClass::fixed)
         throw InputError(fmt::format(
-            "schedule \"{}\": op \"{}\" has a {} kernel, whose time the schedule does not say; "
+            "schedule \"{}\": op \"{}\" has {} kernel, whose time the schedule does not say; "
             "give --calibration (or a cluster) to time it, or run it with --compute real",
-            schedule.name, op.name, name_of(kernel.kind)));
+            schedule.name, op.name, with_article(name_of(kernel.kind))));
 }
 
 std::string digest_of(const ExecJob& job) {

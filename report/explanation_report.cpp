@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/units_text.hpp"
@@ -14,15 +15,22 @@ namespace {
 
 using nlohmann::ordered_json;
 
+// Sums of some 1e6 doubles: below a billionth of the step a difference is rounding, not a saving.
+Seconds without_noise(Seconds part, Seconds step) {
+  constexpr double kNoise = 1e-9;
+  return std::abs(part / step) < kNoise ? Seconds(0) : part;
+}
+
 std::string percent(Seconds part, Seconds whole) {
-  return fmt::format("{:.1f} %", 100 * (part / whole));
+  const std::string text = fmt::format("{:.1f} %", 100 * (part / whole));
+  return text == "-0.0 %" ? "0.0 %" : text;
 }
 
 std::string shares(const ExplanationReport& report) {
   const Seconds step = report.explanation.result.step_time;
   Table table({{"on the critical path", "", Align::left}, {"time"}, {"share"}});
   for (const PathShare& share : report.explanation.shares)
-    table.add_row({share.what, human(share.time), percent(share.time, step)});
+    table.add_row({share.what, human(without_noise(share.time, step)), percent(share.time, step)});
   return table_text(table);
 }
 
@@ -43,7 +51,8 @@ std::string path(const ExplanationReport& report) {
                {"waited for", "", Align::left}});
   for (const PathStep& step : steps)
     table.add_row({report.schedule.op(step.op).name, std::to_string(step.rank.index),
-                   human(step.begin - report.explanation.result.period_start),
+                   human(without_noise(step.begin - report.explanation.result.period_start,
+                                       report.explanation.result.step_time)),
                    human(step.end - step.begin), step.why});
   return table_text(table);
 }
@@ -70,8 +79,8 @@ std::string savings(const ExplanationReport& report) {
   const Seconds step = report.explanation.result.step_time;
   Table table({{"if infinitely fast", "", Align::left}, {"step time"}, {"saved"}, {"share"}});
   for (const Saving& saving : report.explanation.savings)
-    table.add_row({saving.resource, human(saving.step_time), human(saving.saved),
-                   percent(saving.saved, step)});
+    table.add_row({saving.resource, human(saving.step_time),
+                   human(without_noise(saving.saved, step)), percent(saving.saved, step)});
   return table_text(table);
 }
 
@@ -79,10 +88,14 @@ std::string savings(const ExplanationReport& report) {
 
 std::string explanation_table(const ExplanationReport& report) {
   const ReplayResult& result = report.explanation.result;
+  const std::string misfit =
+      report.fit_advice.empty()
+          ? ""
+          : fmt::format("\n{} GPUs: does not fit; {}\n", report.schedule.world, report.fit_advice);
   return fmt::format(
-      "step time {} on {} ranks ({} rank classes, {} link classes)\n\n{}\n{}\n{}\n{}\n{}",
+      "step time {} on {} ranks ({} rank classes, {} link classes)\n{}\n{}\n{}\n{}\n{}\n{}",
       human(result.step_time), report.schedule.world, result.rank_classes.size(),
-      result.link_classes, shares(report), path(report), links(report), waits(report),
+      result.link_classes, misfit, shares(report), path(report), links(report), waits(report),
       savings(report));
 }
 
@@ -91,7 +104,9 @@ std::string explanation_json(const ExplanationReport& report) {
   ordered_json json{{"step_time_s", explanation.result.step_time.value()},
                     {"ranks", report.schedule.world},
                     {"rank_classes", explanation.result.rank_classes.size()},
-                    {"link_classes", explanation.result.link_classes}};
+                    {"link_classes", explanation.result.link_classes},
+                    {"fits", report.fit_advice.empty()}};
+  if (!report.fit_advice.empty()) json["fit_advice"] = report.fit_advice;
   json["critical_path_shares_s"] = ordered_json::object();
   for (const PathShare& share : explanation.shares)
     json["critical_path_shares_s"][share.what] = share.time.value();

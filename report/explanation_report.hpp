@@ -11,7 +11,8 @@ struct ExplanationReport {
   const Schedule& schedule;
   const Network& network;
   const Explanation& explanation;
-  int top = 8;  // rows of each table
+  int top = 8;                  // rows of each table
+  std::string fit_advice = {};  // by how much the step does not fit, and what would; empty: fits
 };
 
 std::string explanation_table(const ExplanationReport& report);

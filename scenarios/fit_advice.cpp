@@ -87,4 +87,13 @@ std::string fit_advice(const ModelShape& model, const Training& training, const 
   return "no mesh, recompute or micro-batch alone or in pairs makes it fit";
 }
 
+std::string misfit(const ModelShape& model, const Training& training, const Strategy& strategy,
+                   Mesh data_parallel, const GpuSpec& gpu, Bytes peak) {
+  const Bytes limit = gpu.memory - training.memory_reserve;
+  if (peak <= limit) return "";
+  return fmt::format("needs {} more than the {} that a {} leaves; {}", human(peak - limit),
+                     human(limit), gpu.name,
+                     fit_advice(model, training, strategy, data_parallel, limit));
+}
+
 }  // namespace amsp

@@ -3,6 +3,7 @@
 #pragma once
 #include <string>
 
+#include "topologies/gpu_spec.hpp"
 #include "workloads/model_shape.hpp"
 #include "workloads/strategy.hpp"
 #include "workloads/training.hpp"
@@ -13,5 +14,10 @@ namespace amsp {
 // them together), whose estimated peak is within `limit`; says so when there is none.
 std::string fit_advice(const ModelShape& model, const Training& training, const Strategy& strategy,
                        Mesh data_parallel, Bytes limit);
+
+// By how much a step that needs `peak` misses what the reserve leaves of a GPU, and that advice;
+// empty when it fits.
+std::string misfit(const ModelShape& model, const Training& training, const Strategy& strategy,
+                   Mesh data_parallel, const GpuSpec& gpu, Bytes peak);
 
 }  // namespace amsp

@@ -8,24 +8,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/progress.hpp"
-#include "base/units_text.hpp"
 #include "scenarios/fit_advice.hpp"
 #include "sim/repetitions.hpp"
 #include "workloads/generator.hpp"
 
 namespace amsp {
 namespace {
-
-void judge_memory(RunResult& result, const ModelShape& model, const Training& training,
-                  const GpuSpec& gpu, Mesh data_parallel) {
-  result.memory_limit = gpu.memory - training.memory_reserve;
-  result.fits = result.memory.peak <= result.memory_limit;
-  if (!result.fits)
-    result.fit_advice = fmt::format(
-        "needs {} more than the {} that a {} leaves; {}",
-        human(result.memory.peak - result.memory_limit), human(result.memory_limit), gpu.name,
-        fit_advice(model, training, result.strategy, data_parallel, result.memory_limit));
-}
 
 FlopRate peak_rate(const ClusterSpec& cluster, Dtype dtype) {
   const auto peak = cluster.node.gpu.peak.find(dtype);
@@ -99,7 +87,10 @@ RunResult Machine::simulate(const ModelShape& model, const Training& training,
   result.tgs = tokens / gpus() / result.step_time.value();
   result.mfu = result.tgs * model_flops_per_token(model, training.sequence_length).value() /
                peak_rate(cluster_, training.dtype).value();
-  judge_memory(result, model, training, cluster_.node.gpu, data_parallel());
+  result.memory_limit = cluster_.node.gpu.memory - training.memory_reserve;
+  result.fits = result.memory.peak <= result.memory_limit;
+  result.fit_advice =
+      misfit(model, training, strategy, data_parallel(), cluster_.node.gpu, result.memory.peak);
   result.price_per_gpu_hour = cluster_.price_per_gpu_hour;
   return result;
 }

@@ -10,7 +10,9 @@
 
 #include "base/file.hpp"
 #include "base/output_path.hpp"
+#include "base/units_text.hpp"
 #include "topologies/cluster_names.hpp"
+#include "topologies/fastest_links.hpp"
 #include "topologies/network.hpp"
 
 namespace amsp {
@@ -23,9 +25,12 @@ int as_int(const JsonValue& json, std::int64_t low, std::int64_t high) {
   return static_cast<int>(json.as_integer(low, high));
 }
 
-Bandwidth positive_rate(const JsonValue& json) {
+Bandwidth positive_rate(const JsonValue& json, Bandwidth most = kFastestLink) {
   const Bandwidth rate = json.as_bandwidth();
   if (rate <= Bandwidth(0)) json.fail("a rate must be positive");
+  if (rate > most)
+    json.fail(fmt::format("\"{}\" is more than any such link has; at most {}", json.as_string(),
+                          human(most)));
   return rate;
 }
 
@@ -125,7 +130,7 @@ NicSpec parse_nic(const JsonValue& json, const NodeSpec& node) {
   json.accept_keys({"name", "rate", "gpus", "socket", "switch"});
   NicSpec nic;
   nic.name = json.at("name").as_string();
-  nic.rate = positive_rate(json.at("rate"));
+  nic.rate = positive_rate(json.at("rate"), kFastestNic);
   if (const auto gpus = json.find("gpus")) nic.gpus = integers(*gpus, 0, node.gpus - 1);
   const int switches = static_cast<int>(node.switch_socket.size());
   if (const auto number = json.find("switch")) {

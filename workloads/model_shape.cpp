@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "base/file.hpp"
 #include "workloads/hugging_face.hpp"
 
@@ -79,6 +81,18 @@ void finish(ModelShape& model, const JsonValue& json) {
   check_limits(model, json);
 }
 
+// A Hugging Face checkout: the folder says which model its config.json is, also from within it.
+std::string name_of_model(const std::filesystem::path& file) {
+  const std::string stem = file.stem().string();
+  if (stem != "config") return stem;
+  std::filesystem::path folder = file.parent_path();
+  if (const auto last = folder.filename(); last.empty() || last == "." || last == "..") {
+    std::error_code error;
+    folder = std::filesystem::canonical(folder.empty() ? "." : folder, error);
+  }
+  return folder.filename().empty() ? stem : folder.filename().string();
+}
+
 }  // namespace
 
 ModelShape parse_model(const JsonValue& json, std::string_view name) {
@@ -92,11 +106,7 @@ ModelShape parse_model(const JsonValue& json, std::string_view name) {
 
 ModelShape load_model(std::string_view name_or_path) {
   const std::filesystem::path file = resolve_data("model", "workloads/models", name_or_path);
-  std::string name = file.stem().string();
-  // A Hugging Face checkout: the folder says which model its config.json is.
-  if (name == "config" && file.has_parent_path() && !file.parent_path().filename().empty())
-    name = file.parent_path().filename().string();
-  ModelShape model = parse_model(JsonValue::parse_file(file), name);
+  ModelShape model = parse_model(JsonValue::parse_file(file), name_of_model(file));
   model.hash = sha256(read_file(file));
   return model;
 }

@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/terminal.hpp"
 #include "calibrate/calibrate_files.hpp"
 #include "calibrate/cross_validation.hpp"
 #include "calibrate/fit_report.hpp"
@@ -56,7 +57,7 @@ class CalibrateCommand : public Command {
     std::fwrite(report.data(), 1, report.size(), stdout);
     if (!output_.empty()) {
       write_file(output_, to_json(calibration));
-      std::fprintf(stderr, "wrote %s\n", output_.c_str());
+      note("wrote " + output_);
     }
     return 0;
   }

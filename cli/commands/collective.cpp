@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/terminal.hpp"
 #include "base/units_text.hpp"
 #include "calibrate/calibrate_files.hpp"
 #include "calibrate/observations.hpp"
@@ -129,7 +130,7 @@ class CollectiveCommand : public Command {
     const auto svg = comparison_figure(observations.rows, model);
     if (!svg) throw InputError({output_, ""}, "not written: figures need gnuplot");
     write_file(output_, *svg);
-    fmt::print(stderr, "wrote {}\n", output_);
+    note("wrote " + output_);
     return 0;
   }
 

@@ -6,8 +6,10 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/terminal.hpp"
 #include "base/units_text.hpp"
 #include "cli/command.hpp"
+#include "exec/backend.hpp"
 #include "exec/identity.hpp"
 #include "exec/launch.hpp"
 #include "exec/rank_team.hpp"
@@ -70,13 +72,17 @@ class ExecCommand : public Command {
     if (input_.empty())
       throw InputError(Place{"command line", "SCHEDULE|SCENARIO"},
                        "is missing: a schedule file, or a scenario (amsp list scenarios)");
+    // What cannot run here at all is said before what the schedule lacks.
+    if (const std::string reason = find_backend(backend_)->unavailable(); !reason.empty())
+      throw InputError(fmt::format("backend {}: {}", backend_, reason));
+    const Seconds timeout = read_timeout();
     ExecJob job = read_job();
     job.options.backend = backend_;
     job.options.compute = parse_compute_mode(compute_);
     job.options.steps = static_cast<int>(steps_);
     job.options.warmup = static_cast<int>(warmup_);
     job.options.check = check_;
-    job.options.timeout = parse_seconds(timeout_, {"command line", "--timeout"});
+    job.options.timeout = timeout;
     if (nproc_ && *nproc_ != job.schedule.world)
       throw InputError(
           Place{"command line", "--nproc"},
@@ -90,7 +96,10 @@ class ExecCommand : public Command {
       trace =
           run_local(job, {testbed_ ? testbed_namespaces(*testbed_) : std::vector<std::string>{}});
     if (!trace) return 0;  // rank 0 reports
-    if (output_) write_file(*output_, to_json(job.schedule, *trace));
+    if (output_) {
+      write_file(*output_, to_json(job.schedule, *trace));
+      note("wrote " + *output_);
+    }
     report(*trace);
     return 0;
   }
@@ -101,8 +110,15 @@ class ExecCommand : public Command {
     if (!identity)
       throw InputError(Place{"command line", "--stand-by"},
                        "needs RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT in the environment");
-    stand_by(*identity, parse_seconds(timeout_, {"command line", "--timeout"}));
+    stand_by(*identity, read_timeout());
     return 0;
+  }
+
+  [[nodiscard]] Seconds read_timeout() const {
+    const Seconds timeout = parse_seconds(timeout_, {"command line", "--timeout"});
+    if (timeout <= Seconds(0))
+      throw InputError(Place{"command line", "--timeout"}, "must be more than 0 s, such as 60s");
+    return timeout;
   }
 
   // A file with blocks is a schedule; anything else is a scenario, whose cluster times the kernels.

@@ -10,7 +10,9 @@
 #include "cli/perturbation_options.hpp"
 #include "cli/replay_options.hpp"
 #include "report/explanation_report.hpp"
+#include "scenarios/fit_advice.hpp"
 #include "scenarios/run.hpp"
+#include "sim/analysis.hpp"
 
 namespace amsp {
 namespace {
@@ -52,8 +54,11 @@ class ExplainCommand : public Command {
            " repetitions (seed " + std::to_string(scenario.perturbations.seed) +
            "); amsp simulate prints their mean");
     const Explanation explanation = explain(input, replay_.options(), static_cast<int>(top_));
-    const ExplanationReport report{schedule, perturbed.network(), explanation,
-                                   static_cast<int>(top_)};
+    const ExplanationReport report{
+        schedule, perturbed.network(), explanation, static_cast<int>(top_),
+        misfit(scenario.model, scenario.training,
+               parse_strategy(scenario.strategy, machine.data_parallel()), machine.data_parallel(),
+               scenario.cluster.node.gpu, memory_timeline(schedule, explanation.result).peak)};
     const std::string text =
         format_ == "json" ? explanation_json(report) : explanation_table(report);
     std::fputs(text.c_str(), stdout);

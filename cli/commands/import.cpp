@@ -4,12 +4,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/terminal.hpp"
 #include "base/units_text.hpp"
 #include "cli/command.hpp"
+#include "topologies/fastest_links.hpp"
 
 namespace amsp {
 namespace {
@@ -57,16 +60,30 @@ class ImportCommand : public Command {
     if (!imported.machine) return report_graphs(graphs_only);
     fmt::print(stderr, "{}", to_table(graphs_only));
     const ClusterSpec cluster = cluster_from(*imported.machine, options());
+    say_unused(*imported.machine);
     for (const std::string& assumption : cluster.assumptions)
       fmt::print(stderr, "assumed: {}\n", assumption);
-    if (output_)
+    if (output_) {
       write_file(*output_, to_json(cluster));
-    else
+      note("wrote " + *output_);
+    } else {
       fmt::print("{}", to_json(cluster));
+    }
     return 0;
   }
 
  private:
+  // What the files show goes before what the command line says.
+  void say_unused(const MachineFacts& machine) const {
+    const std::size_t shown = machine.nics.size();
+    if (nics_ && shown > 0)
+      note(fmt::format("--nics {} is not used: the files show {}", *nics_, shown));
+    const bool all_rated = std::all_of(machine.nics.begin(), machine.nics.end(),
+                                       [](const NicFact& nic) { return nic.rate.has_value(); });
+    if (nic_rate_ && shown > 0 && all_rated)
+      note("--nic-rate is not used: the files state the rate of each NIC");
+  }
+
   // Channels are no description of a machine.
   int report_graphs(const Imported& graphs) const {
     fmt::print("{}", to_table(graphs));
@@ -82,7 +99,13 @@ class ImportCommand : public Command {
     options.name = name_;
     options.nodes = static_cast<int>(nodes_);
     options.gpu = gpu_;
-    if (nic_rate_) options.nic_rate = parse_bandwidth(*nic_rate_, {"command line", "--nic-rate"});
+    if (nic_rate_) {
+      options.nic_rate = parse_bandwidth(*nic_rate_, {"command line", "--nic-rate"});
+      if (!(*options.nic_rate > Bandwidth(0)) || *options.nic_rate > kFastestNic)
+        throw InputError(
+            {"command line", "--nic-rate"},
+            fmt::format("\"{}\" is no rate of a NIC: more than 0, at most 10 Tb/s", *nic_rate_));
+    }
     if (nics_) options.nics = static_cast<int>(*nics_);
     if (name_.empty() && output_) options.name = std::filesystem::path(*output_).stem().string();
     return options;

@@ -2,8 +2,10 @@
 // amsp init: a commented scenario to start from, written only when it runs.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/terminal.hpp"
 #include "base/units_text.hpp"
@@ -66,9 +68,13 @@ class InitCommand : public Command {
                     1 << 20);
     options.option("--strategy", "STRATEGY", "preset", strategy_);
     options.output_file("-o,--output", "FILE", "where it goes (default: standard output)", output_);
+    options.flag("--force", "overwrite FILE when it exists", force_);
   }
 
   int run() override {
+    // What somebody has edited since is not lost to a second init.
+    if (output_ && !force_ && std::filesystem::is_regular_file(*output_))
+      throw InputError({*output_, ""}, "exists already; --force overwrites it");
     const std::string text = scenario();
     try_out(text);
     if (!output_) {
@@ -122,6 +128,7 @@ class InitCommand : public Command {
   std::string strategy_ = "amsp";
   std::optional<long long> gpus_;
   std::optional<std::string> output_;
+  bool force_ = false;
 };
 
 }  // namespace

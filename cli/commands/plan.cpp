@@ -6,6 +6,7 @@
 
 #include "base/file.hpp"
 #include "base/progress.hpp"
+#include "base/terminal.hpp"
 #include "base/units_text.hpp"
 #include "cli/command.hpp"
 #include "cli/html_flag.hpp"
@@ -74,7 +75,10 @@ class PlanCommand : public Command {
     const Plan plan = find_plan(request);
     const PlanPrice price{tokens_.empty() ? Tokens(0) : parse_tokens(tokens_, {"--tokens", ""}),
                           price_ > 0 ? price_ : request.cluster.price_per_gpu_hour};
-    if (!output_.empty()) write_file(output_, plan_json(request, plan, price));
+    if (!output_.empty()) {
+      write_file(output_, plan_json(request, plan, price));
+      note("wrote " + output_);
+    }
     const std::string text = format_ == "json"  ? plan_json(request, plan, price)
                              : format_ == "csv" ? plan_csv(request, plan, price)
                                                 : plan_table(request, plan, price);
@@ -107,6 +111,7 @@ class PlanCommand : public Command {
     request.cluster = load_cluster(cluster_);
     request.calibration = calibration_ ? *calibration_ : request.cluster.calibration;
     request.gpus = static_cast<int>(gpus_);
+    say_enlarged(request.cluster, request.gpus);
     const bool number = batch_.find_first_not_of("0123456789") == std::string::npos;
     request.training = setting("--global-batch", "global_batch", number ? batch_ : quoted(batch_));
     request.training.dtype = setting("--dtype", "dtype", quoted(dtype_)).dtype;
@@ -123,6 +128,13 @@ class PlanCommand : public Command {
     request.threads = static_cast<int>(jobs_);
     request.replay = replay_.options();
     return request;
+  }
+  // A cluster's number of nodes is only a default; whoever has no more of them wants to know.
+  static void say_enlarged(const ClusterSpec& cluster, int gpus) {
+    if (gpus > cluster.gpus())
+      note("--gpus " + std::to_string(gpus) + ": more than the " + std::to_string(cluster.gpus()) +
+           " GPUs of " + cluster.name + " (nodes: " + std::to_string(cluster.nodes) +
+           "); it is enlarged by nodes of the same kind");
   }
   static std::string quoted(const std::string& text) {
     std::string result = "\"";

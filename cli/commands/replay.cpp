@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/file.hpp"
+#include "base/terminal.hpp"
 #include "cli/command.hpp"
 #include "cli/perturbation_options.hpp"
 #include "cli/replay_options.hpp"
@@ -74,7 +75,10 @@ class ReplayCommand : public Command {
                              : format_ == "csv" ? replay_csv(report)
                                                 : replay_table(report);
     std::fputs(text.c_str(), stdout);
-    if (!directory_.empty()) write_replay(report, directory_);
+    if (!directory_.empty()) {
+      write_replay(report, directory_);
+      note("wrote " + directory_);
+    }
     return 0;
   }
 

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/error.hpp"
+#include "base/terminal.hpp"
 #include "cli/command.hpp"
 #include "cli/html_flag.hpp"
 #include "cli/replay_options.hpp"
@@ -43,7 +44,10 @@ class ReproduceCommand : public Command {
                              : format_ == "csv" ? reproduction_csv(reproduction)
                                                 : reproduction_table(reproduction);
     std::fputs(text.c_str(), stdout);
-    if (!directory_.empty()) write_reproduction(reproduction, directory_);
+    if (!directory_.empty()) {
+      write_reproduction(reproduction, directory_);
+      note("wrote " + directory_);
+    }
     html_.write("The AMSP paper, reproduced",
                 {{"", "reproduction.json", reproduction_json(reproduction)}});
     if (!check_) return 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // amsp schedule: writes the schedule that simulate replays and exec runs.
-#include <algorithm>
 #include <cstdio>
 #include <optional>
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/terminal.hpp"
 #include "cli/command.hpp"
 #include "report/chakra/chakra.hpp"
 #include "scenarios/run.hpp"
@@ -39,12 +39,20 @@ class ScheduleCommand : public Command {
   int run() override {
     const Scenario scenario = load_scenario(scenario_, settings_);
     const int gpus = gpus_ ? static_cast<int>(*gpus_) : scenario.gpus.front();
+    if (ranks_ && format_ != "chakra")
+      throw InputError({"command line", "--ranks"}, "is of --format chakra; json has all ranks");
+    if (ranks_ && *ranks_ > gpus)
+      throw InputError({"command line", "--ranks"}, std::to_string(*ranks_) +
+                                                        " ranks, but the step has " +
+                                                        std::to_string(gpus) + " (--gpus)");
     if (format_ == "chakra") return write_traces(scenario, gpus);
     const std::string text = to_json(schedule_of(scenario, gpus));
-    if (output_.empty())
+    if (output_.empty()) {
       std::fputs(text.c_str(), stdout);
-    else
+    } else {
       write_file(output_, text);
+      note("wrote " + output_);
+    }
     return 0;
   }
 
@@ -59,9 +67,9 @@ class ScheduleCommand : public Command {
       for (const Kernel& kernel : op.kernels) time += machine.compute().estimate(kernel).time;
       return time;
     };
-    for (int rank = 0; ranks_ && rank < std::min(static_cast<int>(*ranks_), gpus); ++rank)
-      options.ranks.emplace_back(rank);
+    for (int rank = 0; ranks_ && rank < *ranks_; ++rank) options.ranks.emplace_back(rank);
     write_chakra(schedule_of(scenario, gpus), scenario.name, output_, options);
+    note("wrote " + std::to_string(ranks_.value_or(gpus)) + " traces in " + output_);
     return 0;
   }
 

@@ -5,6 +5,7 @@
 
 #include "base/file.hpp"
 #include "base/progress.hpp"
+#include "base/terminal.hpp"
 #include "cli/command.hpp"
 #include "cli/html_flag.hpp"
 #include "cli/perturbation_options.hpp"
@@ -60,7 +61,10 @@ class SimulateCommand : public Command {
       progress.advance();
     }
     print(runs);
-    if (!directory_.empty()) write_results(runs, trace, directory_);
+    if (!directory_.empty()) {
+      write_results(runs, trace, directory_);
+      note("wrote " + directory_);
+    }
     html_.write(scenario.name,
                 {{"", "results.json", results_json(runs)}, {"", "trace.json", trace}});
     return 0;

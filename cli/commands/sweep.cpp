@@ -66,6 +66,7 @@ class SweepCommand : public Command {
     }
     write_file(sweep_.folder / "results.json", merged->json);
     write_file(sweep_.folder / "results.csv", merged->csv);
+    note("wrote " + directory_);
     std::fputs(merged->table.c_str(), stdout);
     std::vector<ReportFile> files{{"", "results.json", merged->json}};
     if (merged->best) {

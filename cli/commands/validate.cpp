@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/terminal.hpp"
 #include "base/units_text.hpp"
 #include "cli/command.hpp"
 #include "cli/html_flag.hpp"
@@ -68,6 +69,7 @@ class ValidateCommand : public Command {
     options.steps = static_cast<int>(steps_);
     options.backend = backend_;
     options.progress = [](std::string_view what) { fmt::print(stderr, "validate: {}\n", what); };
+    refuse_unused();
     const double bound = required();
     std::optional<ValidationReport> report;
     if (hosts_) {
@@ -88,13 +90,36 @@ class ValidateCommand : public Command {
   }
 
  private:
+  // An option of the other place would be ignored.
+  void refuse_unused() const {
+    const auto refuse = [](const char* option, const char* why) {
+      throw InputError(Place{"command line", option}, why);
+    };
+    if (hosts_) {
+      const char* const why = "is of the testbed, but --hosts says to use real hosts; give one";
+      if (size_) refuse("--testbed", why);
+      if (intra_) refuse("--intra", why);
+      if (inter_) refuse("--inter", why);
+      if (!uplinks_.empty()) refuse("--uplink", why);
+    } else {
+      const char* const why = "is of real hosts, and needs --hosts";
+      if (cluster_) refuse("--cluster", why);
+      if (!ssh_.program.empty()) refuse("--program", why);
+      if (!ssh_.address.empty()) refuse("--address", why);
+    }
+  }
+
   void read_testbed(ValidationOptions& options) const {
     if (backend_ != "gloo")
       throw InputError(Place{"command line", "--backend"},
                        "the testbed has no GPUs; give --hosts for nccl");
-    parse_testbed_size(size_, options.shape);
-    options.shape.intra = parse_bandwidth(intra_, {"command line", "--intra"});
-    options.shape.inter = parse_bandwidth(inter_, {"command line", "--inter"});
+    parse_testbed_size(size_.value_or("2x4"), options.shape);
+    const auto rate = [](const std::optional<std::string>& given, const char* otherwise,
+                         const char* option) {
+      return parse_bandwidth(given.value_or(otherwise), {"command line", option});
+    };
+    options.shape.intra = rate(intra_, "400mbit", "--intra");
+    options.shape.inter = rate(inter_, "100mbit", "--inter");
     if (options.shape.inter > options.shape.intra)
       throw InputError(Place{"command line", "--inter"},
                        "an uplink faster than a rank's own link would not be the bottleneck; give "
@@ -148,12 +173,17 @@ class ValidateCommand : public Command {
       throw InputError(fmt::format("backend {}: {}", backend.name(), reason));
   }
 
+  static void write_and_say(const std::filesystem::path& file, const std::string& content) {
+    write_file(file, content);
+    note("wrote " + file.string());
+  }
+
   void write(const ValidationReport& report) const {
-    if (output_) write_file(*output_, to_json(report));
-    if (timeline_) write_file(*timeline_, validation_timeline(report));
+    if (output_) write_and_say(*output_, to_json(report));
+    if (timeline_) write_and_say(*timeline_, validation_timeline(report));
     if (measurements_)
-      write_file(std::filesystem::path(*measurements_) / "collectives.csv",
-                 measurements_csv(report.benchmark));
+      write_and_say(std::filesystem::path(*measurements_) / "collectives.csv",
+                    measurements_csv(report.benchmark));
     html_.write("Predicted and measured", {{"", "validation.json", to_json(report)},
                                            {"", "timeline.json", validation_timeline(report)}});
     fmt::print("{}", format_ == "json" ? to_json(report) : to_table(report));
@@ -169,9 +199,8 @@ class ValidateCommand : public Command {
     return percent / 100;
   }
 
-  std::string size_ = "2x4", intra_ = "400mbit", inter_ = "100mbit", format_ = "table";
-  std::string backend_ = "gloo";
-  std::optional<std::string> hosts_, cluster_, measurements_;
+  std::string format_ = "table", backend_ = "gloo";
+  std::optional<std::string> size_, intra_, inter_, hosts_, cluster_, measurements_;
   SshOptions ssh_;
   std::vector<std::string> uplinks_;
   std::optional<std::string> require_, output_, timeline_;

@@ -102,3 +102,29 @@ TEST_CASE("import refuses what is no topology, with exit status 2") {
   CHECK_THAT(gpu.output, Catch::Contains("unknown GPU type") && Catch::Contains("a100-sxm4-80gb"));
   CHECK(run("topology no-such-cluster").status == 2);
 }
+
+TEST_CASE("import: what was given is not assumed, what is not used is said, slips are refused") {
+  const Folder folder;
+  const std::string matrix = folder.file("matrix.txt", kMatrix);
+  const std::string cluster = folder.at("mine.json");
+  const Outcome given = run("import " + matrix + " --nic-rate 100Gbps --nics 4 -o " + cluster);
+  CHECK(given.status == 0);
+  CHECK_THAT(given.output, !Catch::Contains("100 Gb/s"));
+  CHECK_THAT(given.output, Catch::Contains("--nics 4 is not used: the files show 1") &&
+                               Catch::Contains("amsp: wrote " + cluster));
+  CHECK_THAT(read_file(cluster), Catch::Contains("--nic-rate: ") && Catch::Contains("100 Gb/s"));
+  for (const char* rate : {"1e300Gbps", "1e308Gbps", "11Tbps", "0Gbps"}) {
+    const Outcome slip = run("import " + matrix + " --nic-rate " + rate);
+    CHECK(slip.status == 2);
+    CHECK_THAT(slip.output, Catch::Contains("--nic-rate") && Catch::Contains(rate));
+  }
+  std::string text = read_file(cluster);
+  const std::string rate = "\"rate\": \"12500000000Bps\"";
+  const auto at = text.find(rate);
+  REQUIRE(at != std::string::npos);
+  const Outcome absurd =
+      run("topology " +
+          folder.file("absurd.json", text.replace(at, rate.size(), "\"rate\": \"1e6GBps\"")));
+  CHECK(absurd.status == 2);
+  CHECK_THAT(absurd.output, Catch::Contains("/rate") && Catch::Contains("1e6GBps"));
+}

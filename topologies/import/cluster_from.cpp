@@ -224,10 +224,12 @@ class Builder {
       if (!facts_.nics[i].rate) unknown.push_back(nic.name);
       node().nics.push_back(std::move(nic));
     }
-    if (!unknown.empty())
-      assume(fmt::format("the rate of {} is not in the files: {}{}", fmt::join(unknown, ", "),
-                         human_bits(default_nic_rate()),
-                         options_.nic_rate ? " as given" : ", set it with --nic-rate"));
+    if (!unknown.empty() && options_.nic_rate)
+      cluster_.sources.push_back(fmt::format("--nic-rate: {} has {}", fmt::join(unknown, ", "),
+                                             human_bits(*options_.nic_rate)));
+    else if (!unknown.empty())
+      assume(fmt::format("the rate of {} is not in the files: {}, set it with --nic-rate",
+                         fmt::join(unknown, ", "), human_bits(default_nic_rate())));
     if (facts_.nics.empty()) invent_nics();
   }
 
@@ -236,11 +238,16 @@ class Builder {
     for (int i = 0; i < count; ++i)
       node().nics.push_back(
           {fmt::format("nic{}", i), default_nic_rate(), {}, i % groups_.sockets(), -1});
-    if (count > 0)
-      assume(fmt::format("no NIC in the files: {} of {} each as asked for, spread over the sockets",
-                         count, human_bits(default_nic_rate())));
-    else
+    if (count > 0) {
+      cluster_.sources.push_back(
+          fmt::format("--nics: {} of {} each", count, human_bits(default_nic_rate())));
+      assume(fmt::format("the {} NICs that were asked for are spread over the sockets", count));
+      if (!options_.nic_rate)
+        assume(fmt::format("the rate of these NICs: {} each, set it with --nic-rate",
+                           human_bits(default_nic_rate())));
+    } else {
       assume("no NIC in the files: the cluster is one node; add NICs with --nics");
+    }
     if (count == 0 && options_.nodes > 1)
       throw InputError({facts_.source, ""},
                        fmt::format("shows no NIC, which {} nodes need; add some with --nics N "

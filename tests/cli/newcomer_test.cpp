@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is easily done wrong on a first day is said, not ignored.
+#include "cli/program.hpp"
+
+using namespace amsp;
+using namespace amsp::program;
+using Catch::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+const char* const kModel =
+    R"({"layers": 2, "hidden": 64, "heads": 4, "intermediate": 128, "vocabulary": 256})";
+
+void refused(const std::string& arguments, const std::string& word) {
+  INFO(arguments);
+  const Outcome run = amsp_run(arguments);
+  CHECK(run.status == 2);
+  CHECK_THAT(run.err, Contains(word));
+  CHECK(run.out.empty());
+}
+
+}  // namespace
+
+TEST_CASE("a config.json in the folder where one works is named by that folder") {
+  const Folder folder;
+  const fs::path model = folder.path / "my-model";
+  fs::create_directories(model / "inner");
+  write_file(model / "config.json", kModel);
+  const auto description = [](const fs::path& from, const std::string& file) {
+    const Outcome run =
+        amsp_run("init --cluster dgx-a100 --gpus 8 --model " + file, "cd " + from.string() + " &&");
+    REQUIRE(run.status == 0);
+    return run.out;
+  };
+  for (const char* file : {"./config.json", "config.json", "inner/../config.json"})
+    CHECK_THAT(description(model, file), Contains("\"my-model on 8 GPUs"));
+  CHECK_THAT(description(model / "inner", "../config.json"), Contains("\"my-model on 8 GPUs"));
+}
+
+TEST_CASE("init overwrites a file only when asked to") {
+  const Folder folder;
+  const std::string file = (folder.path / "mine.json").string();
+  write_file(file, "mine");
+  refused("init --gpus 8 -o " + file, "--force");
+  CHECK(read_file(file) == "mine");
+  CHECK(amsp_run("init --gpus 8 --force -o " + file).status == 0);
+  CHECK(read_file(file) != "mine");
+}
+
+TEST_CASE("explain says what simulate says of a step that does not fit") {
+  const std::string step =
+      " paper-7b-amsp --gpus 8 --set training.global_batch=8 --set training.memory_reserve=60GiB";
+  const std::string simulated = amsp_run("simulate" + step).out;
+  const auto from = simulated.find("8 GPUs: does not fit; ");
+  REQUIRE(from != std::string::npos);
+  const std::string line = simulated.substr(from, simulated.find('\n', from) - from);
+  const std::string explained = amsp_run("explain" + step).out;
+  CHECK_THAT(explained, Contains(line));
+  CHECK_THAT(explained, !Contains("-0.0 %"));
+}
+
+TEST_CASE("options that would be ignored are refused") {
+  refused("validate --testbed 2x2 --hosts localhost:2", "--testbed");
+  refused("validate --uplink 0=1mbit --hosts localhost:2", "--uplink");
+  refused("validate --cluster dgx-a100", "needs --hosts");
+  const Folder folder;
+  const std::string traces = (folder.path / "traces").string();
+  refused("schedule paper-7b-amsp --format chakra --gpus 8 --ranks 9 -o " + traces,
+          "9 ranks, but the step has 8");
+  CHECK_FALSE(fs::exists(traces));
+  refused("schedule paper-7b-amsp --gpus 8 --ranks 4", "--format chakra");
+}
+
+TEST_CASE("exec: no time to wait is refused, and a missing backend is said first") {
+  refused("exec paper-7b-amsp --timeout 0s", "--timeout");
+  const Outcome run = amsp_run("exec paper-7b-amsp --gpus 1000 --backend nccl");
+  CHECK(run.status == 2);
+  if (run.err.find("built without") != std::string::npos)
+    CHECK_THAT(run.err, Contains("backend nccl: "));
+}
+
+TEST_CASE("who writes a file says so in one form; plan says that it enlarged the cluster") {
+  const Folder folder;
+  const std::string out = (folder.path / "out").string();
+  for (const std::string& command :
+       {"simulate " + small_step, "schedule " + small_step,
+        std::string("sweep paper-7b-amsp --over gpus=8 --set training.global_batch=8 ")}) {
+    const std::string to = out + command.substr(0, 5);
+    const Outcome run = amsp_run(command + " -o " + to);
+    CHECK(run.status == 0);
+    CHECK_THAT(run.err, Contains("amsp: wrote " + to));
+  }
+  // The plan itself is refused later, for want of time in a test.
+  const std::string plan = "plan --model llama-7b --cluster l40s-8gpu-pcie --recompute no ";
+  CHECK_THAT(amsp_run(plan + "--gpus 64 --global-batch 64").err,
+             Contains("more than the 32 GPUs") && Contains("enlarged"));
+  CHECK_THAT(amsp_run(plan + "--gpus 32 --global-batch 64").err, !Contains("enlarged"));
+}

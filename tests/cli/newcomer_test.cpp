@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is easily done wrong on a first day is said, not ignored.
-#include "cli/program.hpp"
+#include "program.hpp"
 
 using namespace amsp;
 using namespace amsp::program;

@@ -15,8 +15,7 @@ Plot scaling_plot(const std::vector<ReportedRun>& runs) {
   plot.x_label = "GPUs";
   plot.y_label = "TGS [tokens per GPU and second]";
   plot.log_x = true;
-  Curve model{
-      "predicted, 90 % interval", CurveKind::line, true, {}};
+  Curve model{"predicted, 90 % interval", CurveKind::line, true, {}};
   Curve published{"published", CurveKind::points, false, {}};
   for (const ReportedRun& reported : runs) {
     const RunResult& run = reported.run;

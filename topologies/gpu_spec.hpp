@@ -18,8 +18,8 @@ struct GpuSpec {
   std::map<Dtype, FlopRate> peak;  // dense peak of the matrix units
   // Best rate of a matrix product that somebody measured on this type; may be empty.
   std::map<Dtype, FlopRate> achievable;
-  Bandwidth hbm;                   // data-sheet memory rate
-  int multiprocessors = 0;         // SMs (or CUs)
+  Bandwidth hbm;            // data-sheet memory rate
+  int multiprocessors = 0;  // SMs (or CUs)
   bool operator==(const GpuSpec&) const = default;
 };
 

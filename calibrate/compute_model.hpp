@@ -29,4 +29,8 @@ class ComputeModel {
 // From the kernel tables of a calibration file; "" = roofline from the GPU's data sheet.
 std::unique_ptr<ComputeModel> load_compute_model(std::string_view name_or_path, const GpuSpec& gpu);
 
+// The same with all times divided by `efficiency`: the share of the model's speed that the kernels
+// of a job reach. 1 returns the model itself.
+std::unique_ptr<ComputeModel> at_efficiency(std::unique_ptr<ComputeModel> model, double efficiency);
+
 }  // namespace amsp

@@ -10,7 +10,7 @@
 int main(int argc, char** argv) try {
   const amsp::Scenario scenario = amsp::load_scenario(argc > 1 ? argv[1] : "paper-7b-amsp");
   const int gpus = 64;
-  const amsp::Machine machine(scenario.cluster, scenario.calibration, gpus);
+  const amsp::Machine machine(scenario, gpus);
 
   std::printf("%s on %d GPUs of %s\n", scenario.model.name.c_str(), gpus,
               scenario.cluster.name.c_str());

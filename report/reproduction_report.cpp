@@ -20,7 +20,9 @@ std::string number(const std::optional<double>& value, int digits) {
   return value ? fmt::format("{:.{}f}", *value, digits) : "";
 }
 
-std::string relative_error(double predicted, const std::optional<double>& published) {
+std::string relative_error(const ReproducedPoint& point, double predicted,
+                           const std::optional<double>& published) {
+  if (point.fitted) return "fitted";
   return published ? fmt::format("{:+.1f} %", 100 * (predicted / *published - 1)) : "";
 }
 
@@ -39,12 +41,12 @@ Table points_table(const Reproduction& reproduction) {
                {"error"},
                {"fits", "", Align::left}});
   for (const ReproducedPoint& point : reproduction.points)
-    table.add_row({point.source, point.model, point.system, point.overlap,
-                   std::to_string(point.gpus), std::to_string(point.micro_batches),
-                   fmt::format("{:.0f}", point.tgs), number(point.published_tgs, 0),
-                   relative_error(point.tgs, point.published_tgs), fmt::format("{:.3f}", point.mfu),
-                   number(point.published_mfu, 3), relative_error(point.mfu, point.published_mfu),
-                   point.fits ? "yes" : "no"});
+    table.add_row(
+        {point.source, point.model, point.system, point.overlap, std::to_string(point.gpus),
+         std::to_string(point.micro_batches), fmt::format("{:.0f}", point.tgs),
+         number(point.published_tgs, 0), relative_error(point, point.tgs, point.published_tgs),
+         fmt::format("{:.3f}", point.mfu), number(point.published_mfu, 3),
+         relative_error(point, point.mfu, point.published_mfu), point.fits ? "yes" : "no"});
   return table;
 }
 
@@ -97,7 +99,15 @@ Plot model_plot(const Reproduction& reproduction, const std::string& model) {
 }  // namespace
 
 std::string reproduction_table(const Reproduction& reproduction) {
-  return table_text(points_table(reproduction)) + "\n" + table_text(bands_table(reproduction));
+  std::string origin = "nothing is fitted to these results\n\n";
+  if (const auto& fit = reproduction.fit)
+    origin = fmt::format(
+        "compute_efficiency {:.4f} (kernels against their measured times): with it {} of {} on {} "
+        "GPUs is "
+        "as in {};\nthat point is not counted, and --no-fit predicts without\n\n",
+        fit->efficiency, fit->system, fit->model, fit->gpus, fit->source);
+  return origin + table_text(points_table(reproduction)) + "\n" +
+         table_text(bands_table(reproduction));
 }
 
 std::string reproduction_csv(const Reproduction& reproduction) {
@@ -118,6 +128,7 @@ std::string reproduction_json(const Reproduction& reproduction) {
                       {"mfu", point.mfu},
                       {"published_mfu", optional_json(point.published_mfu)},
                       {"fits", point.fits},
+                      {"fitted", point.fitted},
                       {"step_time_s", reproduction.runs[point.run].step_time.value()},
                       {"manifest", Json::parse(reproduction.runs[point.run].manifest)}});
   Json bands = Json::array();
@@ -128,8 +139,15 @@ std::string reproduction_json(const Reproduction& reproduction) {
                      {"reached", band.reached},
                      {"limit", band.limit},
                      {"holds", band.holds()}});
-  return Json{{"format", "amsp-reproduction-1"}, {"points", points}, {"bands", bands}}.dump(1) +
-         "\n";
+  Json result{{"format", "amsp-reproduction-1"}, {"points", points}, {"bands", bands}};
+  result["compute_efficiency"] = Json();
+  if (const auto& fit = reproduction.fit)
+    result["compute_efficiency"] = {{"value", fit->efficiency},
+                                    {"source", fit->source},
+                                    {"system", fit->system},
+                                    {"model", fit->model},
+                                    {"gpus", fit->gpus}};
+  return result.dump(1) + "\n";
 }
 
 void write_reproduction(const Reproduction& reproduction, const std::string& directory) {

@@ -7,8 +7,7 @@
 namespace amsp {
 
 std::string run_trace(const Scenario& scenario, const RunResult& run) {
-  return run_trace(Machine(scenario.cluster, scenario.calibration, run.gpus),
-                   scenario.perturbations, run);
+  return run_trace(Machine(scenario, run.gpus), scenario.perturbations, run);
 }
 
 std::string run_trace(const Machine& machine, const PerturbationSpec& perturbations,

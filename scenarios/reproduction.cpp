@@ -9,6 +9,7 @@
 #include "base/file.hpp"
 #include "scenarios/parallel.hpp"
 #include "scenarios/reproduction_bands.hpp"
+#include "workloads/generator.hpp"
 
 namespace amsp {
 namespace {
@@ -20,11 +21,20 @@ struct Case {
 };
 
 constexpr std::string_view kPrefix = "paper-";
+constexpr const char* kScaling = "Fig. 12";
+constexpr std::string_view kAblation = "Table V";
 
-std::vector<Scenario> paper_scenarios() {
+// Where a compute efficiency may be taken from. Of the points on 8 GPUs the one of the largest
+// model: its compute is nearest to that of the models still to be predicted.
+constexpr int kFitGpus = 8;
+constexpr std::string_view kFitSystem = "AMSP";
+
+using Settings = std::vector<std::string>;  // KEY=VALUE, as for load_scenario
+
+std::vector<Scenario> paper_scenarios(const Settings& settings) {
   std::vector<Scenario> scenarios;
   for (const std::string& name : data_names("scenarios"))
-    if (name.rfind(kPrefix, 0) == 0) scenarios.push_back(load_scenario(name));
+    if (name.rfind(kPrefix, 0) == 0) scenarios.push_back(load_scenario(name, settings));
   return scenarios;
 }
 
@@ -45,7 +55,7 @@ void add_scaling(std::vector<Case>& cases, const Scenario& scenario,
     point.published_tgs = reference_value(rows, key, gpus, "TGS");
     point.published_mfu = reference_value(rows, key, gpus, "MFU");
     if (point.published_tgs || point.published_mfu)
-      point.source = point.published_tgs ? "Fig. 12" : "text";
+      point.source = point.published_tgs ? kScaling : "text";
     cases.push_back({scenario, point});
   }
 }
@@ -56,9 +66,9 @@ std::string switched(std::string_view overlap, std::string_view part) {
 
 // A row of Table V: the scenario with these overlaps and a batch of M x GPUs sequences.
 void add_ablation(std::vector<Case>& cases, const std::vector<Scenario>& scenarios,
-                  const std::vector<ReferenceRow>& rows) {
+                  const std::vector<ReferenceRow>& rows, const Settings& settings) {
   for (const ReferenceRow& row : rows) {
-    if (row.source != "Table V" || row.metric != "TGS") continue;
+    if (row.source != kAblation || row.metric != "TGS") continue;
     for (const Scenario& base : scenarios) {
       if (!base.reference || base.reference->system != row.system ||
           base.reference->model != row.model)
@@ -73,26 +83,53 @@ void add_ablation(std::vector<Case>& cases, const std::vector<Scenario>& scenari
       point.gpus = row.gpus;
       point.overlap = overlap;
       point.published_tgs = row.value;
-      cases.push_back(
-          {load_scenario(base.name, {"strategy.overlap_gather_scatter=" + switched(overlap, "agrs"),
-                                     "strategy.overlap_all_reduce=" + switched(overlap, "+ar"),
-                                     "strategy.overlap_broadcast=" + switched(overlap, "bcast"),
-                                     fmt::format("training.global_batch={}", batch)}),
-           point});
+      Settings row_settings = settings;
+      row_settings.push_back("strategy.overlap_gather_scatter=" + switched(overlap, "agrs"));
+      row_settings.push_back("strategy.overlap_all_reduce=" + switched(overlap, "+ar"));
+      row_settings.push_back("strategy.overlap_broadcast=" + switched(overlap, "bcast"));
+      row_settings.push_back(fmt::format("training.global_batch={}", batch));
+      cases.push_back({load_scenario(base.name, row_settings), point});
     }
   }
 }
 
+std::optional<EfficiencyFit> fit_efficiency(const std::vector<Scenario>& scenarios,
+                                            const std::vector<ReferenceRow>& rows,
+                                            const ReplayOptions& options) {
+  const Scenario* chosen = nullptr;
+  std::optional<double> tgs;
+  for (const Scenario& scenario : scenarios) {
+    const ReferenceKey key = key_of(scenario);
+    const auto published = reference_value(rows, key, kFitGpus, "TGS");
+    if (key.system != kFitSystem || !published) continue;
+    if (chosen && parameter_count(scenario.model) < parameter_count(chosen->model)) continue;
+    chosen = &scenario;
+    tgs = published;
+  }
+  if (!chosen) return std::nullopt;
+  const ReferenceKey key = key_of(*chosen);
+  return EfficiencyFit{kScaling, key.system, key.model, kFitGpus,
+                       efficiency_for(*chosen, kFitGpus, *tgs, options)};
+}
+
+bool is_point_of(const std::optional<EfficiencyFit>& fit, const ReproducedPoint& point) {
+  return fit && point.source == fit->source && point.system == fit->system &&
+         point.model == fit->model && point.gpus == fit->gpus;
+}
+
 }  // namespace
 
-Reproduction reproduce(const ReplayOptions& options, int threads) {
+Reproduction reproduce(const ReplayOptions& options, int threads, bool fit) {
   const std::vector<ReferenceRow> rows = load_reference();
-  const std::vector<Scenario> scenarios = paper_scenarios();
+  Reproduction result;
+  if (fit) result.fit = fit_efficiency(paper_scenarios({}), rows, options);
+  Settings settings;
+  if (result.fit) settings = {fmt::format("compute_efficiency={:.6f}", result.fit->efficiency)};
+  const std::vector<Scenario> scenarios = paper_scenarios(settings);
   std::vector<Case> cases;
   for (const Scenario& scenario : scenarios) add_scaling(cases, scenario, rows);
-  add_ablation(cases, scenarios, rows);
+  add_ablation(cases, scenarios, rows, settings);
 
-  Reproduction result;
   result.runs.resize(cases.size());
   for_each_parallel(cases.size(), threads, [&](std::size_t i) {
     result.runs[i] = run_scenario(cases[i].scenario, cases[i].point.gpus, options);
@@ -100,6 +137,7 @@ Reproduction reproduce(const ReplayOptions& options, int threads) {
   for (std::size_t i = 0; i < cases.size(); ++i) {
     ReproducedPoint point = cases[i].point;
     point.run = i;
+    point.fitted = is_point_of(result.fit, point);
     point.micro_batches = result.runs[i].micro_batches;
     point.tgs = result.runs[i].tgs;
     point.mfu = result.runs[i].mfu;

@@ -14,7 +14,7 @@ ReproducedBand mean_tgs_error(std::string name, double limit,
   ReproducedBand band{std::move(name), "mean absolute relative error of TGS", limit, 0, 0};
   double sum = 0;
   for (const ReproducedPoint& point : points)
-    if (chosen(point) && point.published_tgs) {
+    if (chosen(point) && point.published_tgs && !point.fitted) {
       sum += std::abs(point.tgs / *point.published_tgs - 1);
       ++band.points;
     }
@@ -41,7 +41,7 @@ ReproducedBand order_of_systems(const std::vector<ReproducedPoint>& points) {
     for (const ReproducedPoint& b : points) {
       const bool comparable = a.published_mfu && b.published_mfu && a.gpus == b.gpus &&
                               a.model == b.model && a.overlap.empty() && b.overlap.empty();
-      if (!comparable || *a.published_mfu <= *b.published_mfu) continue;
+      if (!comparable || a.fitted || b.fitted || *a.published_mfu <= *b.published_mfu) continue;
       ++band.points;
       if (a.mfu <= b.mfu) band.reached += 1;
     }

@@ -55,14 +55,19 @@ void take(RunResult& result, RepeatedReplay repeated) {
 
 }  // namespace
 
-Machine::Machine(const ClusterSpec& cluster, const std::string& calibration, int gpus)
+Machine::Machine(const ClusterSpec& cluster, const std::string& calibration, int gpus,
+                 double compute_efficiency)
     : cluster_(resized(cluster, gpus <= cluster.node.gpus ? gpus : whole_nodes(cluster, gpus))),
       gpus_(gpus),
       collectives_(load_collective_model(calibration, cluster_)),
-      compute_(load_compute_model(calibration, cluster_.node.gpu)),
+      compute_(
+          at_efficiency(load_compute_model(calibration, cluster_.node.gpu), compute_efficiency)),
       network_(std::make_unique<Network>(cluster_, collectives_->achievable())) {
   progress_phase("network built");
 }
+
+Machine::Machine(const Scenario& scenario, int gpus)
+    : Machine(scenario.cluster, scenario.calibration, gpus, scenario.compute_efficiency) {}
 
 RunResult Machine::simulate(const ModelShape& model, const Training& training,
                             const Strategy& strategy, const PerturbationSpec& perturbations,
@@ -98,7 +103,7 @@ RunResult Machine::simulate(const ModelShape& model, const Training& training,
 RunResult run_scenario(const Scenario& scenario, int gpus, const ReplayOptions& options) {
   data_parallel_mesh(scenario.cluster, gpus);  // what cannot run is refused before a long start
   micro_batches(scenario.training, gpus);
-  return run_scenario(scenario, Machine(scenario.cluster, scenario.calibration, gpus), options);
+  return run_scenario(scenario, Machine(scenario, gpus), options);
 }
 
 RunResult run_scenario(const Scenario& scenario, const Machine& machine,

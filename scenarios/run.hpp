@@ -43,7 +43,9 @@ struct RunResult {
 class Machine {
  public:
   // As many whole nodes as hold `gpus` GPUs.
-  Machine(const ClusterSpec& cluster, const std::string& calibration, int gpus);
+  Machine(const ClusterSpec& cluster, const std::string& calibration, int gpus,
+          double compute_efficiency = 1);
+  Machine(const Scenario& scenario, int gpus);
 
   [[nodiscard]] const ClusterSpec& cluster() const { return cluster_; }
   [[nodiscard]] const Network& network() const { return *network_; }

@@ -14,6 +14,8 @@ namespace amsp {
 namespace {
 
 constexpr int kMostGpus = 1 << 20;
+// Beyond these a calibration is of another GPU, or a unit was mistaken.
+constexpr double kLeastEfficiency = 0.1, kMostEfficiency = 10;
 
 std::vector<int> read_gpus(const JsonValue& value) {
   const auto one = [](const JsonValue& item) {
@@ -82,7 +84,7 @@ void note_inputs(Scenario& scenario) {
 
 Scenario parse_scenario(const JsonValue& json, std::string_view name) {
   json.accept_keys({"description", "cluster", "gpus", "model", "training", "strategy",
-                    "calibration", "perturbations", "reference"});
+                    "calibration", "compute_efficiency", "perturbations", "reference"});
   Scenario scenario{std::string(name),
                     "",
                     read_cluster(json.at("cluster")),
@@ -90,6 +92,7 @@ Scenario parse_scenario(const JsonValue& json, std::string_view name) {
                     parse_training(json.at("training")),
                     json.at("strategy"),
                     "",
+                    1,
                     {},
                     {},
                     {},
@@ -98,6 +101,8 @@ Scenario parse_scenario(const JsonValue& json, std::string_view name) {
   if (const auto text = json.find("description")) scenario.description = text->as_string();
   scenario.calibration = scenario.cluster.calibration;
   if (const auto value = json.find("calibration")) scenario.calibration = read_calibration(*value);
+  if (const auto value = json.find("compute_efficiency"))
+    scenario.compute_efficiency = value->as_number(kLeastEfficiency, kMostEfficiency);
   const auto gpus = json.find("gpus");
   scenario.gpus = gpus ? read_gpus(*gpus) : std::vector<int>{scenario.cluster.gpus()};
   if (const auto value = json.find("perturbations"))

@@ -38,7 +38,9 @@ struct Scenario {
   Training training;
   JsonValue strategy;       // read once the number of GPUs is known
   std::string calibration;  // name or path; empty: the default model
-  std::vector<int> gpus;    // one run each
+  // Share of the compute model's speed that the job's kernels reach; above 1: they are faster.
+  double compute_efficiency = 1;
+  std::vector<int> gpus;  // one run each
   PerturbationSpec perturbations;
   std::optional<ReferenceKey> reference;
   std::vector<InputFile> inputs;

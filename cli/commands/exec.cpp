@@ -136,17 +136,18 @@ class ExecCommand : public Command {
     }
     const Scenario scenario = load_scenario(input_, settings_);
     const int gpus = gpus_ ? static_cast<int>(*gpus_) : scenario.gpus.front();
-    const Machine machine(scenario.cluster, scenario.calibration, gpus);
+    const Machine machine(scenario, gpus);
     job.schedule = generate_schedule(scenario.model, scenario.training,
                                      parse_strategy(scenario.strategy, machine.data_parallel()),
                                      machine.data_parallel());
     time_kernels(job, cluster_ ? load_cluster(*cluster_) : scenario.cluster,
-                 calibration_.value_or(scenario.calibration));
+                 calibration_.value_or(scenario.calibration), scenario.compute_efficiency);
     return job;
   }
-  static void time_kernels(ExecJob& job, const ClusterSpec& cluster,
-                           const std::string& calibration) {
-    const auto compute = load_compute_model(calibration, cluster.node.gpu);
+  static void time_kernels(ExecJob& job, const ClusterSpec& cluster, const std::string& calibration,
+                           double compute_efficiency = 1) {
+    const auto compute =
+        at_efficiency(load_compute_model(calibration, cluster.node.gpu), compute_efficiency);
     for (const Op& op : job.schedule.ops) {
       job.durations.emplace_back();
       for (const Kernel& kernel : op.kernels)

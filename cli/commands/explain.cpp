@@ -44,7 +44,7 @@ class ExplainCommand : public Command {
     Scenario scenario = load_scenario(scenario_, settings_);
     perturbations_.add_to(scenario.perturbations);
     const int gpus = gpus_ ? static_cast<int>(*gpus_) : scenario.gpus.back();
-    const Machine machine(scenario.cluster, scenario.calibration, gpus);
+    const Machine machine(scenario, gpus);
     const Schedule schedule = schedule_of(scenario, gpus);
     const PerturbedNetwork perturbed = apply(scenario.perturbations, machine.network(), gpus);
     const ReplayInput input{schedule,          perturbed.network(),   machine.collectives(),

@@ -60,7 +60,7 @@ class ScheduleCommand : public Command {
   int write_traces(const Scenario& scenario, int gpus) const {
     if (output_.empty())
       throw InputError("--format chakra needs -o DIR: it is a file for each rank");
-    const Machine machine(scenario.cluster, scenario.calibration, gpus);
+    const Machine machine(scenario, gpus);
     ChakraOptions options;
     options.compute_time = [&machine](const Op& op) {
       Seconds time;

@@ -40,8 +40,11 @@ printf '# two hosts\nfar slots=1\nfarther:1\n' >hostfile
 PATH=$scratch/bin:$PATH "$amsp" validate --hosts hostfile --address 127.0.0.1 "${quick[@]}" \
   -o ssh.json >out 2>err || fail "ssh: status $?"
 check_json ssh.json ssh
-grep -q "^validate: ssh far for" err || fail "ssh: the command is not shown"
+grep -q "^amsp: ssh far for" err || fail "ssh: the command is not shown"
 left ssh
+PATH=$scratch/bin:$PATH "$amsp" validate -q --hosts hostfile --address 127.0.0.1 "${quick[@]}" \
+  >out 2>err || fail "quiet: status $?"
+[ -s err ] && fail "quiet: stderr has $(head -1 err)"
 
 PATH=$scratch/bin:$PATH "$amsp" validate --hosts far:1,unreachable:1 --address 127.0.0.1 \
   "${quick[@]}" >out 2>err

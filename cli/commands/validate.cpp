@@ -68,7 +68,7 @@ class ValidateCommand : public Command {
     options.repetitions = static_cast<int>(repetitions_);
     options.steps = static_cast<int>(steps_);
     options.backend = backend_;
-    options.progress = [](std::string_view what) { fmt::print(stderr, "validate: {}\n", what); };
+    options.progress = [](std::string_view what) { note(what); };
     refuse_unused();
     const double bound = required();
     std::optional<ValidationReport> report;

@@ -122,7 +122,10 @@ Calibration calibrate(const Measurements& measurements) {
   calibration.description =
       fmt::format("collectives and kernels measured on {}", measurements.cluster.name);
   calibration.cluster = measurements.cluster_name;
-  if (calibration.cluster.empty()) calibration.own_cluster = measurements.cluster;
+  if (calibration.cluster.empty()) {
+    calibration.own_cluster = measurements.cluster;
+    calibration.own_cluster->calibration.clear();  // not the one that is being made
+  }
   calibration.sources = measurements.sources;
   calibration.refused = measurements.observations.refused;
   if (!measurements.observations.rows.empty()) {

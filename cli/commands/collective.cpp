@@ -32,8 +32,9 @@ class CollectiveCommand : public Command {
   std::string_view details() const override {
     return "--bytes is the whole buffer, as nccl-tests' size column means it (all_gather and "
            "reduce_scatter: all ranks' parts together). The cluster defaults to the one that the "
-           "calibration was made on; without a calibration the default model answers, and says "
-           "so.\n"
+           "calibration was made on, the calibration to the cluster's own; without one "
+           "(--calibration \"\")\n"
+           "the default model answers, and says so.\n"
            "With LOG files: measured points, the model's line and its 90 % band, and residuals, as "
            "one SVG figure.";
   }
@@ -47,13 +48,14 @@ class CollectiveCommand : public Command {
                     1, 1 << 16);
     options.option("--dtype", "DTYPE", "element type", dtype_);
     options.option("--cluster", "CLUSTER", "name or path", cluster_);
-    options.option("--calibration", "CALIBRATION", "name or path", calibration_);
+    options.option("--calibration", "CALIBRATION", "name or path; \"\" for none", calibration_);
     options.choice("--format", "FORMAT", "table or json", format_, {"table", "json"});
     options.output_file("-o,--output", "FILE", "with LOG: the SVG figure", output_);
   }
   int run() override {
     const ClusterSpec cluster = cluster_of();
-    const auto model = load_collective_model(calibration_, cluster);
+    const auto model =
+        load_collective_model(calibration_ ? *calibration_ : cluster.calibration, cluster);
     if (!logs_.empty()) return compare(*model, cluster);
     if (kind_.empty() || bytes_.empty() || !gpus_) {
       throw InputError("give --kind, --bytes and --gpus, or logs to compare with the model");
@@ -85,10 +87,10 @@ class CollectiveCommand : public Command {
 
   ClusterSpec cluster_of() const {
     if (!cluster_.empty()) return load_cluster(cluster_);
-    if (calibration_.empty()) {
+    if (calibration_.value_or("").empty()) {
       throw InputError("give --cluster, --calibration or both");
     }
-    return load_calibration(resolve_data("calibration", "calibrate/data", calibration_)).made_on();
+    return load_calibration(resolve_data("calibration", "calibrate/data", *calibration_)).made_on();
   }
 
   GroupShape shape_of(const ClusterSpec& cluster) const {
@@ -135,7 +137,8 @@ class CollectiveCommand : public Command {
   }
 
   std::vector<std::string> logs_;
-  std::string kind_, bytes_, cluster_, calibration_, output_;
+  std::string kind_, bytes_, cluster_, output_;
+  std::optional<std::string> calibration_;
   std::string dtype_ = "bf16";
   std::string format_ = "table";
   std::optional<long long> gpus_, per_node_;

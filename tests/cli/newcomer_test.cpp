@@ -97,3 +97,14 @@ TEST_CASE("who writes a file says so in one form; plan says that it enlarged the
              Contains("more than the 32 GPUs") && Contains("enlarged"));
   CHECK_THAT(amsp_run(plan + "--gpus 32 --global-batch 64").err, !Contains("enlarged"));
 }
+
+TEST_CASE("a cluster that names a calibration is predicted with it, and without on demand") {
+  const std::string question =
+      "collective --kind all_reduce --bytes 1GiB --gpus 64 --cluster a800-4hdr --format json";
+  CHECK_THAT(amsp_run(question).out, Contains("\"measured range\""));
+  CHECK_THAT(amsp_run(question + " --calibration ''").out, Contains("\"default\""));
+  const std::string plan =
+      "plan --model llama-7b --cluster a800-4hdr --gpus 8 --global-batch 64 --seq-len 4096 "
+      "--recompute none --micro-batch 1 --top 1 --format json";
+  CHECK(amsp_run(plan).out == amsp_run(plan + " --calibration a800-4hdr").out);
+}

@@ -89,6 +89,14 @@ class StageList {
     stage.input_gradient.push_back(gemm(tokens_, in, out));
   }
 
+  // A norm of the stage's output (bloom, gemma2, gemma3): backward reads its input, so that is
+  // kept.
+  void norm_behind(Stage& stage) const {
+    stage.forward.push_back(norm_forward(m_.hidden));
+    stage.weight_gradient.insert(stage.weight_gradient.begin(), norm_backward(m_.hidden));
+    stage.saved += sized(2, m_.hidden);
+  }
+
   void embedding() {
     Stage& s = stage("embedding", -1, true);
     s.forward.push_back(elementwise(sized(4, m_.hidden)));  // read a row, write it
@@ -100,11 +108,7 @@ class StageList {
       s.forward.push_back(residual());
       s.weight_gradient.push_back(elementwise(sized(4, m_.hidden)));
     }
-    if (m_.embedding_norm) {
-      s.forward.push_back(norm_forward(m_.hidden));
-      s.weight_gradient.insert(s.weight_gradient.begin(), norm_backward(m_.hidden));
-      s.saved = sized(2, m_.hidden);
-    }
+    if (m_.embedding_norm) norm_behind(s);
     s.incoming = sized(2, m_.hidden);
   }
 
@@ -123,6 +127,7 @@ class StageList {
     s.input_gradient.push_back(residual());
     // Layer input 2, normed input 2, queries, keys and values (InternEvo mem.py: 118/3 b s h).
     s.saved = sized(4, m_.hidden) + sized(2, width);
+    if (m_.query_key_norm) s.saved += sized(2, queries_ + keys_);  // that norm's input
     s.recomputable = sized(2, m_.hidden);
     s.recompute = {norm_forward(m_.hidden)};
     s.incoming = sized(2, width);
@@ -140,12 +145,9 @@ class StageList {
   void out(int layer) {
     Stage& s = stage("out", layer, true);
     linear(s, queries_, m_.hidden, m_.output_bias);
-    if (m_.norms_per_layer >= 3) {
-      s.forward.push_back(norm_forward(m_.hidden));
-      s.weight_gradient.insert(s.weight_gradient.begin(), norm_backward(m_.hidden));
-    }
-    s.forward.push_back(residual());
     s.saved = sized(2, queries_);
+    if (m_.norms_per_layer >= 3) norm_behind(s);
+    s.forward.push_back(residual());
     s.outgoing = sized(2, queries_);
   }
 
@@ -179,10 +181,7 @@ class StageList {
   void down(int layer) {
     Stage& s = stage("down", layer, true);
     linear(s, m_.intermediate, m_.hidden, m_.mlp_bias);
-    if (m_.norms_per_layer >= 4) {
-      s.forward.push_back(norm_forward(m_.hidden));
-      s.weight_gradient.insert(s.weight_gradient.begin(), norm_backward(m_.hidden));
-    }
+    if (m_.norms_per_layer >= 4) norm_behind(s);
     s.forward.push_back(residual());
     s.outgoing = sized(2, m_.intermediate);
   }

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "random_jobs.hpp"
+#include "workloads/model_stages.hpp"
 
 using namespace amsp;
 using namespace amsp::testing;
@@ -121,6 +122,29 @@ TEST_CASE("activations of a layer are 118/3 b s h, and 2 b s h with recompute") 
   // Selective: without two norm outputs, silu(gate) and the product.
   CHECK(activations(3, Recompute::selective) - activations(2, Recompute::selective) ==
         Approx((118.0 / 3 - 4 - 4 * 8.0 / 3) * bsh));
+}
+
+TEST_CASE("norms behind a projection, and on queries and keys, keep their inputs") {
+  // gemma2, gemma3: 2 b s h behind the attention and behind the MLP; qwen3, gemma3: 2 b s (a + k) d
+  // before queries and keys are normed. Without the norms nothing else differs.
+  ModelShape model = load_model("qwen3-8b");
+  Training training;
+  training.sequence_length = 512;
+  training.micro_batch = 2;
+  training.global_batch = 2;
+  const double bs = 2.0 * 512;
+  const auto of_a_layer = [&](int norms, bool query_key_norm) {
+    model.norms_per_layer = norms;
+    model.query_key_norm = query_key_norm;
+    Bytes sum;
+    for (const Stage& stage : stages_of(model, training))
+      if (stage.layer == 0) sum += stage.saved;
+    return sum.value();
+  };
+  const double plain = of_a_layer(2, false);
+  CHECK(of_a_layer(4, false) - plain == Approx(2 * 2 * bs * 4096));
+  CHECK(of_a_layer(2, true) - plain == Approx(2 * bs * (32 + 8) * 128));
+  CHECK(of_a_layer(4, true) - plain == Approx(2 * 2 * bs * 4096 + 2 * bs * (32 + 8) * 128));
 }
 
 TEST_CASE("the Adam step peaks at 20 bytes for an owned parameter") {

@@ -12,14 +12,17 @@
 #include "base/output_path.hpp"
 #include "base/units_text.hpp"
 #include "topologies/cluster_names.hpp"
+#include "topologies/fabric.hpp"
 #include "topologies/fastest_links.hpp"
-#include "topologies/network.hpp"
+#include "topologies/node_template.hpp"
 
 namespace amsp {
 namespace {
 
 constexpr int kMaxGpusPerNode = 1024;
 constexpr int kMaxNodes = 1 << 20;
+// Links are numbered with 32 bits and take 32 bytes each: 4 GiB for the largest cluster.
+constexpr std::int64_t kMaxLinks = std::int64_t{1} << 27;
 
 int as_int(const JsonValue& json, std::int64_t low, std::int64_t high) {
   return static_cast<int>(json.as_integer(low, high));
@@ -193,8 +196,10 @@ void parse_spreading(const JsonValue& json, FabricSpec& fabric) {
 void size_by_radix(const JsonValue& json, int nics, FabricSpec& fabric) {
   const JsonValue value = json.at("radix");
   const int radix = as_int(value, 2, 4096);
+  // 64 ports at 0.6 : 1 are 24 down, also where rounding makes 23.999….
   const double share_down = fabric.oversubscription / (1 + fabric.oversubscription);
-  const int down = std::clamp(static_cast<int>(std::floor(radix * share_down)), 1, radix - 1);
+  const int down =
+      std::clamp(static_cast<int>(std::floor(radix * share_down + 1e-9)), 1, radix - 1);
   const int ports = fabric.kind == FabricKind::rail_optimized ? 1 : nics;
   if (ports < 1 || down < ports)
     value.fail(fmt::format("{} ports down do not hold the {} NICs of a node", down, ports));
@@ -249,6 +254,19 @@ double share(const JsonValue& json, std::string_view key, double otherwise) {
   return number;
 }
 
+// What building a cluster would need that is too much; empty when it can be built. Throws
+// InputError when devices of a node have no path between them.
+std::string too_large(const ClusterSpec& cluster) {
+  const NodeTemplate node(cluster.node, cluster.achievable, {});
+  const std::size_t ports =
+      cluster.fabric.kind == FabricKind::none ? 0 : 2 * cluster.node.nics.size();
+  const std::int64_t links = cluster.nodes * static_cast<std::int64_t>(node.links.size() + ports) +
+                             size_of_fabric(cluster).links();
+  if (links <= kMaxLinks) return "";
+  return fmt::format("{} nodes and their fabric need {} links; at most {}", cluster.nodes, links,
+                     kMaxLinks);
+}
+
 void check_cluster(const JsonValue& json, const ClusterSpec& cluster) {
   if (cluster.fabric.kind == FabricKind::none && cluster.nodes > 1)
     json.at("fabric").fail(
@@ -257,14 +275,13 @@ void check_cluster(const JsonValue& json, const ClusterSpec& cluster) {
     json.at("node").fail(fmt::format("{} nodes need NICs", cluster.nodes));
   if (static_cast<std::int64_t>(cluster.nodes) * cluster.node.gpus > (1 << 24))
     json.at("nodes").fail("more than 16777216 GPUs");
-  // Building one node finds pairs of devices without a path between them.
-  ClusterSpec one = cluster;
-  one.nodes = 1;
+  std::string too_much;
   try {
-    const Network network(one);
+    too_much = too_large(cluster);
   } catch (const InputError& error) {
     json.at("node").fail(error.what());
   }
+  if (!too_much.empty()) json.at("nodes").fail(too_much);
 }
 
 }  // namespace
@@ -333,6 +350,8 @@ ClusterSpec resized(ClusterSpec cluster, int gpus) {
                     "GPUs without a fabric",
                     gpus, nodes, cluster.name, per_node));
   cluster.nodes = nodes;
+  if (const std::string too_much = too_large(cluster); !too_much.empty())
+    throw InputError(fmt::format("{} GPUs of cluster \"{}\": {}", gpus, cluster.name, too_much));
   return cluster;
 }
 

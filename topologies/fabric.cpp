@@ -2,32 +2,40 @@
 #include "topologies/fabric.hpp"
 
 #include <cassert>
+#include <limits>
 #include <numeric>
 
 namespace amsp {
 namespace {
 
-int rounded_up(int a, int b) { return a / b + (a % b != 0 ? 1 : 0); }
+std::int64_t rounded_up(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
 }  // namespace
+
+FabricSize size_of_fabric(const ClusterSpec& cluster) {
+  const FabricSpec& fabric = cluster.fabric;
+  const auto nics = static_cast<std::int64_t>(cluster.node.nics.size());
+  if (fabric.kind == FabricKind::none || nics == 0) return {};
+  if (fabric.kind == FabricKind::single_switch) return {.leaves = 1, .planes = 0, .pods = 1};
+  FabricSize size{.leaves = rounded_up(cluster.nodes, fabric.nodes_per_leaf), .pods = 1};
+  if (fabric.kind == FabricKind::rail_optimized) size.leaves *= nics;
+  if (size.leaves > 1) size.planes = fabric.spreading == Spreading::ecmp ? fabric.spines : 1;
+  if (fabric.kind == FabricKind::fat_tree)
+    size.pods = rounded_up(size.leaves, fabric.leaves_per_pod);
+  return size;
+}
 
 Fabric::Fabric(const ClusterSpec& cluster, VertexId first_vertex, LinkId first_link)
     : spec_(cluster.fabric),
       nics_(static_cast<int>(cluster.node.nics.size())),
-      nodes_(cluster.nodes),
       first_vertex_(first_vertex),
       first_link_(first_link) {
-  if (spec_.kind == FabricKind::none || nics_ == 0) return;
-  pods_ = 1;
-  if (spec_.kind == FabricKind::single_switch) {
-    leaves_ = 1;
-    return;
-  }
-  const int groups = rounded_up(nodes_, spec_.nodes_per_leaf);
-  leaves_ = spec_.kind == FabricKind::rail_optimized ? groups * nics_ : groups;
-  if (leaves_ > 1) planes_ = spec_.spreading == Spreading::ecmp ? spec_.spines : 1;
-  if (has_pods()) pods_ = rounded_up(leaves_, spec_.leaves_per_pod);
-  core_ = pods_ > 1;
+  const FabricSize size = size_of_fabric(cluster);
+  assert(size.leaves + size.links() <= std::numeric_limits<int>::max());
+  leaves_ = static_cast<int>(size.leaves);
+  planes_ = static_cast<int>(size.planes);
+  pods_ = static_cast<int>(size.pods);
+  core_ = size.core();
 }
 
 std::size_t Fabric::vertex_count() const {

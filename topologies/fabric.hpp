@@ -10,8 +10,19 @@
 
 namespace amsp {
 
+// How many switches and equal paths; in 64 bits, so that what is too large can be refused.
+struct FabricSize {
+  std::int64_t leaves = 0;
+  std::int64_t planes = 0;  // 0: one leaf, nothing above it
+  std::int64_t pods = 0;    // fat_tree; 1 otherwise
+  [[nodiscard]] bool core() const { return pods > 1; }
+  [[nodiscard]] std::int64_t links() const { return 2 * (leaves + (core() ? pods : 0)) * planes; }
+};
+FabricSize size_of_fabric(const ClusterSpec& cluster);
+
 class Fabric {
  public:
+  // The caller has seen that the fabric's links can be numbered (check of a cluster's size).
   // Vertices and links from these numbers on; links of the NICs are not among them.
   Fabric(const ClusterSpec& cluster, VertexId first_vertex, LinkId first_link);
 
@@ -44,12 +55,11 @@ class Fabric {
 
   FabricSpec spec_;
   int nics_ = 0;
-  int nodes_ = 0;
   VertexId first_vertex_;
   LinkId first_link_;
   int leaves_ = 0;
-  int planes_ = 0;  // 0: one leaf, nothing above it
-  int pods_ = 0;    // fat_tree; 1 otherwise
+  int planes_ = 0;
+  int pods_ = 0;
   bool core_ = false;
 };
 

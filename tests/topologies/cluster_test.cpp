@@ -2,6 +2,8 @@
 // The cluster file: what is refused and how, and that printing loses nothing.
 #include "topologies/cluster.hpp"
 
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 
 #include "base/file.hpp"
@@ -52,6 +54,40 @@ TEST_CASE("what makes no sense is refused with its place") {
   CHECK_THROWS_WITH(
       parse_cluster(box.with("node.sockets", "{\"gpu_socket\": [0, 0, 0, 0, 1, 1, 1, 1]}")),
       Contains("box.json") && Contains("no path from GPU 0 to GPU 4"));
+}
+
+TEST_CASE("every split of a switch's ports that a ratio states is met") {
+  const JsonValue json = JsonValue::parse_text(to_json(load_cluster("a800-4hdr")), "c.json");
+  for (const int radix : {8, 40, 64, 128})
+    for (int down = 4; down < radix; ++down) {
+      INFO(down << " of " << radix << " ports down");
+      const std::string text = fmt::format(
+          R"({{"kind": "leaf_spine", "radix": {}, "oversubscription": {}, "hop_latency": "130 ns",
+               "nic_latency": "0.3 us"}})",
+          radix, static_cast<double>(down) / (radix - down));
+      const FabricSpec fabric = parse_cluster(json.with("fabric", text)).fabric;
+      CHECK(fabric.spines == radix - down);
+      CHECK(fabric.nodes_per_leaf == down / 4);
+    }
+}
+
+TEST_CASE("a cluster of more links than can be numbered is refused") {
+  const JsonValue json = JsonValue::parse_text(to_json(load_cluster("a800-4hdr")), "c.json");
+  const auto with = [&](int nodes, std::string_view kind, int per_leaf, int spines) {
+    const std::string fabric = fmt::format(
+        R"({{"kind": "{}", "nodes_per_leaf": {}, {} "spines": {}, "spreading": "ecmp",
+             "hop_latency": "130 ns", "nic_latency": "0.3 us"}})",
+        kind, per_leaf, kind == "fat_tree" ? "\"leaves_per_pod\": 1," : "", spines);
+    return parse_cluster(json.with("nodes", std::to_string(nodes)).with("fabric", fabric));
+  };
+  using Catch::Contains;
+  // Each leaf has an up and a down link to each spine: 2^20 x 4096 x 2 = 2^33 and more.
+  for (const char* kind : {"leaf_spine", "rail_optimized", "fat_tree"})
+    CHECK_THROWS_WITH(with(1 << 20, kind, 1, 4096), Contains("c.json: /nodes: 1048576 nodes") &&
+                                                        Contains("links; at most 134217728"));
+  CHECK(with(4096, "leaf_spine", 1, 1024).nodes == 4096);
+  CHECK_THROWS_WITH(resized(with(2, "leaf_spine", 1, 4096), 1 << 20),
+                    Contains("1048576 GPUs") && Contains("at most 134217728"));
 }
 
 TEST_CASE("a fabric may be sized by the radix of its switches") {

@@ -56,16 +56,23 @@ std::string half_text(const MeasuredTiming& timing) {
                      timing.wrong ? fmt::format("{:g}", *timing.wrong) : "N/A");
 }
 
+// Node k of the run stands as node-k; neither its name nor process and bus ids are known. Without
+// the number of ranks on a node only the ranks and their GPU are said.
 void write_devices(const MeasuredRun& run, std::string& text) {
   constexpr int kMostListed = 4096;
   if (!run.nranks || *run.nranks > kMostListed || run.gpu.empty()) return;
   text += "# Using devices\n";
-  const int per_node = run.gpus_per_node.value_or(*run.nranks);
-  for (int rank = 0; rank < *run.nranks; ++rank)
-    text +=
-        fmt::format("#  Rank {:2} Group  0 Pid {:6} on {:>10} device {:2} [0000:{:02x}:00] {}\n",
-                    rank, 1000 + rank, fmt::format("node-{}", rank / per_node), rank % per_node,
-                    (rank % per_node + 1) & 0xff, run.gpu);
+  for (int rank = 0; rank < *run.nranks; ++rank) {
+    text += fmt::format("#  Rank {:2} ", rank);
+    if (run.gpus_per_node) {
+      text +=
+          fmt::format("on {:>10} device {:2}", fmt::format("node-{}", rank / *run.gpus_per_node),
+                      rank % *run.gpus_per_node);
+    } else {
+      text += "uses a device";
+    }
+    text += fmt::format(" [-] {}\n", run.gpu);
+  }
   text += "#\n";
 }
 
@@ -132,13 +139,11 @@ std::string run_to_nccl_tests_text(const MeasuredRun& run) {
   std::string text;
   const std::string name = collective_of(run);
   if (!name.empty()) text += "# Collective test starting: " + name + "_perf\n";
-  text += fmt::format(
-      "# nThread 1 nGpus 1 minBytes {:.0f} maxBytes {:.0f} step: 2(factor) warmup "
-      "iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0\n#\n",
-      run.rows.empty() ? 0 : run.rows.front().bytes.value(),
-      run.rows.empty() ? 0 : run.rows.back().bytes.value());
+  text += fmt::format("# nThread 1 nGpus 1 minBytes {:.0f} maxBytes {:.0f}\n#\n",
+                      run.rows.empty() ? 0 : run.rows.front().bytes.value(),
+                      run.rows.empty() ? 0 : run.rows.back().bytes.value());
   write_devices(run, text);
-  if (!run.nccl_version.empty()) text += "NCCL version " + run.nccl_version + "+cuda12.4\n";
+  if (!run.nccl_version.empty()) text += "NCCL version " + run.nccl_version + "\n";
   text +=
       "#\n#                                                              out-of-place         "
       "              in-place          \n"

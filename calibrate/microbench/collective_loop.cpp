@@ -3,14 +3,12 @@
 
 #include <algorithm>
 
+#include "calibrate/bench_run.hpp"
+
 namespace amsp::bench {
 
 void check(ncclResult_t status) {
   if (status != ncclSuccess) throw std::runtime_error(ncclGetErrorString(status));
-}
-
-bool can_measure(CollectiveKind kind) {
-  return kind != CollectiveKind::scatter && kind != CollectiveKind::gather;
 }
 
 CollectiveLoop::CollectiveLoop(ncclComm_t communicator, int ranks, int rank, Bytes most)
@@ -21,40 +19,39 @@ CollectiveLoop::CollectiveLoop(ncclComm_t communicator, int ranks, int rank, Byt
       receive_(static_cast<std::size_t>(most.value()) + 256) {}
 
 void CollectiveLoop::launch(CollectiveKind kind, Bytes bytes) {
-  const auto whole = static_cast<std::size_t>(bytes.value() / 4);
-  const std::size_t part = whole / static_cast<std::size_t>(ranks_);
+  const auto count = static_cast<std::size_t>(bench_size(kind, bytes, ranks_).count);
   auto* send = send_.as<float>();
   auto* receive = receive_.as<float>();
   const cudaStream_t stream = stream_.get();
   switch (kind) {
     case CollectiveKind::all_reduce:
-      check(ncclAllReduce(send, receive, whole, ncclFloat, ncclSum, communicator_, stream));
+      check(ncclAllReduce(send, receive, count, ncclFloat, ncclSum, communicator_, stream));
       break;
     case CollectiveKind::all_gather:
-      check(ncclAllGather(send, receive, part, ncclFloat, communicator_, stream));
+      check(ncclAllGather(send, receive, count, ncclFloat, communicator_, stream));
       break;
     case CollectiveKind::reduce_scatter:
-      check(ncclReduceScatter(send, receive, part, ncclFloat, ncclSum, communicator_, stream));
+      check(ncclReduceScatter(send, receive, count, ncclFloat, ncclSum, communicator_, stream));
       break;
     case CollectiveKind::broadcast:
-      check(ncclBroadcast(send, receive, whole, ncclFloat, 0, communicator_, stream));
+      check(ncclBroadcast(send, receive, count, ncclFloat, 0, communicator_, stream));
       break;
     case CollectiveKind::reduce:
-      check(ncclReduce(send, receive, whole, ncclFloat, ncclSum, 0, communicator_, stream));
+      check(ncclReduce(send, receive, count, ncclFloat, ncclSum, 0, communicator_, stream));
       break;
     case CollectiveKind::all_to_all:
       check(ncclGroupStart());
       for (int peer = 0; peer < ranks_; ++peer) {
-        const std::size_t at = part * static_cast<std::size_t>(peer);
-        check(ncclSend(send + at, part, ncclFloat, peer, communicator_, stream));
-        check(ncclRecv(receive + at, part, ncclFloat, peer, communicator_, stream));
+        const std::size_t at = count * static_cast<std::size_t>(peer);
+        check(ncclSend(send + at, count, ncclFloat, peer, communicator_, stream));
+        check(ncclRecv(receive + at, count, ncclFloat, peer, communicator_, stream));
       }
       check(ncclGroupEnd());
       break;
     case CollectiveKind::send_recv:
       check(ncclGroupStart());
-      check(ncclSend(send, whole, ncclFloat, (rank_ + 1) % ranks_, communicator_, stream));
-      check(ncclRecv(receive, whole, ncclFloat, (rank_ + ranks_ - 1) % ranks_, communicator_,
+      check(ncclSend(send, count, ncclFloat, (rank_ + 1) % ranks_, communicator_, stream));
+      check(ncclRecv(receive, count, ncclFloat, (rank_ + ranks_ - 1) % ranks_, communicator_,
                      stream));
       check(ncclGroupEnd());
       break;

@@ -40,6 +40,5 @@ class CollectiveLoop {
 };
 
 void check(ncclResult_t status);
-bool can_measure(CollectiveKind kind);
 
 }  // namespace amsp::bench

@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <vector>
 
 #include "base/units_text.hpp"
+#include "calibrate/bench_run.hpp"
 #include "calibrate/logs/write_runs.hpp"
 #include "calibrate/microbench/collective_loop.hpp"
 #include "calibrate/microbench/rank_environment.hpp"
@@ -28,12 +30,19 @@ struct Settings {
 class Group {
  public:
   Group(const RankEnvironment& here, const Settings& settings, int size, int serial)
-      : index_(here.rank / size), rank_(here.rank % size), size_(size) {
+      : index_(here.rank / size),
+        rank_(here.rank % size),
+        size_(size),
+        ranks_a_node_(here.local_size) {
     active_ = settings.concurrent || index_ == 0;
     if (!active_) return;
-    const ncclUniqueId id =
-        shared_id(settings.id_file, fmt::format("{}.{}.{}", serial, size, index_), rank_ == 0);
+    const std::filesystem::path file =
+        id_file(settings.id_file, here, fmt::format("{}.{}.{}", serial, size, index_));
+    const ncclUniqueId id = shared_id(file, rank_ == 0);
     check(ncclCommInitRank(&communicator_, size, id, rank_));
+    // Every rank has joined, so every rank has read it; a later run must not take it for its own.
+    std::error_code ignored;
+    if (rank_ == 0) std::filesystem::remove(file, ignored);
   }
   ~Group() {
     if (communicator_ != nullptr) ncclCommDestroy(communicator_);
@@ -44,10 +53,12 @@ class Group {
   [[nodiscard]] bool reports() const { return active_ && index_ == 0 && rank_ == 0; }
   [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] std::optional<int> ranks_a_node() const { return ranks_a_node_; }
   [[nodiscard]] ncclComm_t get() const { return communicator_; }
 
  private:
   int index_, rank_, size_;
+  std::optional<int> ranks_a_node_;
   bool active_ = false;
   ncclComm_t communicator_ = nullptr;
 };
@@ -57,34 +68,18 @@ MeasuredRun run_header(CollectiveKind kind, const Group& group) {
   check(cudaGetDeviceProperties(&properties, 0));
   int version = 0;
   check(ncclGetVersion(&version));
-  MeasuredRun run;
-  run.collective = kind;
-  run.nranks = group.size();
-  run.gpu = properties.name;
-  run.library = "NCCL";
-  run.nccl_version = fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
-  return run;
-}
-
-void add_row(MeasuredRun& run, Bytes bytes, Seconds time) {
-  MeasuredRow row;
-  row.bytes = bytes;
-  row.dtype = Dtype::fp32;
-  row.dtype_text = "float";
-  row.out_of_place.time = time;
-  row.out_of_place.algbw = bytes / time;
-  row.out_of_place.busbw = bytes / time * bus_factor(*run.collective, *run.nranks);
-  run.rows.push_back(row);
+  return bench_run(kind, {group.size(), group.ranks_a_node()}, properties.name, version);
 }
 
 void measure(const Settings& settings, CollectiveKind kind, const Group& group) {
   const Bytes least = parse_bytes(settings.least, {"command line", "--min"});
   const Bytes most = parse_bytes(settings.most, {"command line", "--max"});
+  const std::vector<Bytes> sizes = bench_sizes(least, most, group.size());
   CollectiveLoop loop(group.get(), group.size(), group.rank(), most);
   MeasuredRun run = run_header(kind, group);
   std::string beside;
-  for (Bytes bytes = least; bytes <= most; bytes *= 2) {
-    add_row(run, bytes, loop.time(kind, bytes, settings.loop));
+  for (const Bytes bytes : sizes) {
+    add_bench_row(run, bytes, loop.time(kind, bytes, settings.loop));
     if (settings.gemm == 0) continue;
     Gemm gemm(settings.gemm, settings.gemm, settings.gemm);
     const Seconds gemm_alone = loop.time_gemm(gemm, settings.loop);
@@ -94,7 +89,9 @@ void measure(const Settings& settings, CollectiveKind kind, const Group& group) 
         settings.gemm, name_of(kind), human(bytes),
         both.collective / *run.rows.back().out_of_place.time, both.gemm / gemm_alone);
   }
-  if (group.reports()) fmt::print("{}{}", run_to_nccl_tests_text(run), beside);
+  if (group.reports())
+    fmt::print("# nccl-bench: {} warm-up, {} repetitions, mean\n{}{}", settings.loop.warm_up,
+               settings.loop.repetitions, run_to_nccl_tests_text(run), beside);
 }
 
 void measure_all(const Settings& settings) {

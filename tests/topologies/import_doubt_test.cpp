@@ -2,12 +2,14 @@
 // Matrices with cells that are no paths, and files of two machines.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "base/error.hpp"
 #include "topologies/import/import.hpp"
 #include "topologies/import/plain_text.hpp"
 #include "topologies/import/topo_table.hpp"
+#include "topologies/switch_reduction.hpp"
 
 namespace amsp {
 namespace {
@@ -116,6 +118,53 @@ TEST_CASE("files of one machine say that they are taken for one") {
   for (const std::string& assumption : cluster.assumptions)
     said = said || has(assumption, "a.xml and m.txt are taken to be of one machine");
   CHECK(said);
+}
+
+TEST_CASE("an NVSwitch reduces from Hopper on, and that is said") {
+  // PCI devices only, and a matrix of eight that needs a switch.
+  const auto devices = [](int gpus, const std::string& device) {
+    std::string text = R"(<system version="1"><cpu numaid="0" arch="x86_64">)";
+    for (int i = 0; i < gpus; ++i)
+      text += fmt::format(R"(<pci busid="0000:{:02x}:00.0" class="0x030200" device="{}"/>)", i + 7,
+                          device);
+    return text + "</cpu></system>";
+  };
+  const auto all_to_all = [](int gpus, const std::string& cell) {
+    std::string text;
+    for (int i = 0; i < gpus; ++i) text += fmt::format("\tGPU{}", i);
+    for (int i = 0; i < gpus; ++i) {
+      text += fmt::format("\nGPU{}", i);
+      for (int j = 0; j < gpus; ++j) text += "\t" + (i == j ? "X" : cell);
+    }
+    return text + "\n";
+  };
+  struct Case {
+    std::string text;
+    bool reduces;
+  };
+  for (const Case& c : {Case{devices(4, kH100), true}, Case{devices(8, kH100), true},
+                        Case{devices(8, "0x2901"), true}, Case{devices(8, kA100), false},
+                        Case{all_to_all(8, "NV18"), true}, Case{all_to_all(8, "NV12"), false}}) {
+    INFO(c.text);
+    Imported imported;
+    read_topology_text(c.text, "f", imported);
+    const ClusterSpec cluster = cluster_from(*imported.machine, {});
+    CHECK(cluster.node.intra.kind == IntraNodeKind::nvswitch);
+    CHECK(cluster.node.intra.multicast == c.reduces);
+    const std::vector<std::string>& assumed = cluster.assumptions;
+    CHECK((std::find(assumed.begin(), assumed.end(),
+                     "the NVSwitch is taken to reduce and multicast (NVLS)") != assumed.end()) ==
+          c.reduces);
+  }
+}
+
+TEST_CASE("the switch of every type reduces by its generation") {
+  for (const char* type : {"h100-sxm5-80gb", "h20-96gb", "b200-sxm-180gb", "b300-sxm-288gb"}) {
+    CHECK(reduces_in_switch(find_gpu_type(type), 8));
+    CHECK_FALSE(reduces_in_switch(find_gpu_type(type), 2));
+  }
+  for (const char* type : {"a100-sxm4-80gb", "v100-sxm3-32gb", "mi300x-192gb", "rtx-5090", "l40s"})
+    CHECK_FALSE(reduces_in_switch(find_gpu_type(type), 8));
 }
 
 }  // namespace amsp

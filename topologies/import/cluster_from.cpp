@@ -9,6 +9,7 @@
 #include "topologies/import/device_groups.hpp"
 #include "topologies/import/gpu_names.hpp"
 #include "topologies/import/import.hpp"
+#include "topologies/switch_reduction.hpp"
 
 namespace amsp {
 namespace {
@@ -77,10 +78,7 @@ class Builder {
     if (through_switch(facts_)) {
       intra.kind = IntraNodeKind::nvswitch;
       intra.gpu_rate = rate * links;
-      // Switches of Hopper's generation on reduce and multicast.
-      intra.multicast = facts_.gpus.size() > 2 && type_.architecture >= "sm_90" &&
-                        type_.architecture.starts_with("sm_9");
-      if (type_.architecture.starts_with("sm_1")) intra.multicast = true;
+      assume_reduction();
       return;
     }
     intra.kind = IntraNodeKind::nvlink_mesh;
@@ -103,6 +101,13 @@ class Builder {
         fmt::format("the files do not show NVLink; {} has {} links, taken to lead to an "
                     "NVSwitch; the output of nvidia-smi topo -m would say",
                     type_.spec.name, type_.nvlinks));
+    assume_reduction();
+  }
+
+  // No file says what the switch can do.
+  void assume_reduction() {
+    node().intra.multicast = reduces_in_switch(type_, node().gpus);
+    if (node().intra.multicast) assume("the NVSwitch is taken to reduce and multicast (NVLS)");
   }
 
   Bandwidth link_rate(int links) {

@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "base/file.hpp"
 #include "topologies/cluster.hpp"
@@ -90,6 +92,32 @@ TEST_CASE("GPU types are found by any of their names, and are complete") {
     CHECK((type.nvlinks == 0) == (type.nvlink_rate == Bandwidth(0)));
     CHECK(type.pcie_rate > Bandwidth(0));
   }
+}
+
+TEST_CASE("look-alikes are types of their own") {
+  // Data sheets: the A10G of AWS has more units than the A10 and half its tensor rate; the MI250
+  // has 208 CUs and six links where the MI250X has 220 and eight, each in two GCDs.
+  struct Part {
+    const char* name;
+    int multiprocessors;
+    double bf16_tflops;
+    int links;
+  };
+  for (const Part& part :
+       {Part{"A10", 72, 125, 0}, Part{"NVIDIA A10G", 80, 70, 0},
+        Part{"MI250X", 220 / 2, 383 / 2.0, 8 / 2}, Part{"MI250", 208 / 2, 362.1 / 2, 6 / 2}}) {
+    INFO(part.name);
+    const GpuType type = find_gpu_type(part.name);
+    CHECK(type.spec.multiprocessors == part.multiprocessors);
+    CHECK(type.spec.peak.at(Dtype::bf16).value() == Approx(part.bf16_tflops * 1e12));
+    CHECK(type.nvlinks == part.links);
+  }
+  std::map<std::string, std::string> owner;  // no PCI device is of two types
+  for (const GpuType& type : gpu_types())
+    for (const std::string& device : type.pci_devices) {
+      INFO(device << ": " << owner[device] << ", " << type.spec.name);
+      CHECK(std::exchange(owner[device], type.spec.name).empty());
+    }
 }
 
 TEST_CASE("an achievable rate above its peak, or without one, is refused") {

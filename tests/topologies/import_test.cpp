@@ -215,6 +215,18 @@ TEST_CASE("PCIe speeds") {
   CHECK_FALSE(pcie_rate("Unknown", 16));
 }
 
+TEST_CASE("rates between sockets are NCCL's for the CPU") {
+  const auto intel = [](int family, int model) {
+    return cpu_type("x86_64", "GenuineIntel", family, model).socket_rate;
+  };
+  CHECK(intel(6, 0x4F) == gigabytes_per_second(6));
+  CHECK(intel(6, 0x55) == gigabytes_per_second(10));
+  CHECK(intel(6, 0x8F) == gigabytes_per_second(22));
+  CHECK(intel(6, 0xCF) == gigabytes_per_second(40));
+  CHECK(intel(15, 0x8F) == gigabytes_per_second(6));  // topo.cc: only of family 6 are the others
+  CHECK(intel(0, 0) == gigabytes_per_second(10));     // not stated
+}
+
 TEST_CASE("what is no topology is refused with what it seems to be") {
   using Catch::Contains;
   Imported imported;

@@ -114,7 +114,7 @@ class TreeReader {
     gpu.label = fmt::format("GPU{}", facts_.gpus.size());
     gpu.numa = numa_of(here);
     gpu.bus = lower(pci.attribute("busid").as_string(""));
-    gpu.pcie_rate = slot_rate(here, pci);
+    gpu.pcie_rate = slot_rate(pci);
     gpu.type = gpu_type_of_device(lower(pci.attribute("device").as_string("")));
     const std::string gcn = gfx_name(element.attribute("gcn").as_string(""));
     const int sm = integer_of(element, "sm", 1, 100000, 0);
@@ -153,7 +153,7 @@ class TreeReader {
   }
 
   // The slowest link on the way that states a credible one.
-  static std::optional<Bandwidth> slot_rate(const Placed&, const pugi::xml_node& pci) {
+  static std::optional<Bandwidth> slot_rate(const pugi::xml_node& pci) {
     std::optional<Bandwidth> slowest;
     for (pugi::xml_node at = pci; std::string_view(at.name()) == "pci"; at = at.parent()) {
       const auto rate = pcie_rate(at.attribute("link_speed").as_string(""),

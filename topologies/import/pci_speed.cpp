@@ -11,8 +11,11 @@ namespace {
 constexpr Bandwidth kLeastCredible(3.9e9);
 
 CpuType intel(int family, int model) {
-  if (family != 6) return {"Intel", gigabytes_per_second(10)};
-  // Model numbers of Linux' intel-family.h; rates of NCCL's topo.h.
+  // Family and model numbers of Linux' intel-family.h; rates of NCCL's topo.h, which takes whatever
+  // is not of family 6 for Broadwell. A file without the family says nothing: Skylake, as
+  // elsewhere.
+  if (family == 0) return {"Intel", gigabytes_per_second(10)};
+  if (family != 6) return {"Intel, not of family 6", gigabytes_per_second(6)};
   if (model >= 0xCF) return {"Intel Emerald Rapids or later", gigabytes_per_second(40)};
   if (model >= 0x8F) return {"Intel Sapphire Rapids", gigabytes_per_second(22)};
   if (model >= 0x55) return {"Intel Skylake to Ice Lake", gigabytes_per_second(10)};

@@ -75,6 +75,7 @@ class Builder {
     }
     const Bandwidth rate = link_rate(links);
     intra.latency = kNvlinkHop;
+    for (std::string& note : odd_links(facts_)) assume(std::move(note));
     if (through_switch(facts_)) {
       intra.kind = IntraNodeKind::nvswitch;
       intra.gpu_rate = rate * links;

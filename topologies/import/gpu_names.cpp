@@ -4,15 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "topologies/gpu_spec.hpp"
 #include "topologies/import/plain_text.hpp"
 
 namespace amsp {
 namespace {
-
-// Rubin has 36 NVLinks, Blackwell and Hopper 18: no GPU has more.
-constexpr int kMostLinksOfAGpu = 36;
 
 struct Named {
   std::string stem;
@@ -57,17 +55,44 @@ GpuGuess chosen(const std::vector<const Named*>& fitting, const std::string& wha
   return chosen_as(*choice, fitting, what);
 }
 
-// The number of NVLinks that every pair shows, or 0 when pairs differ.
-int uniform_links(const MachineFacts& facts) {
-  int common = 0;
-  for (std::size_t a = 0; a < facts.gpus.size(); ++a)
-    for (std::size_t b = 0; b < a; ++b) {
-      const int links = facts.gpu_gpu[a][b].nvlinks;
-      if (links < 0) continue;  // a cut matrix
-      if (links == 0 || (common > 0 && links != common)) return 0;
-      common = links;
-    }
-  return common;
+// The commonest of these counts; of equally common ones the greatest; 0 when there is none.
+int commonest(const std::vector<int>& counts) {
+  std::map<int, int> times;
+  for (const int count : counts)
+    if (count > 0) ++times[count];
+  int best = 0;
+  for (const auto& [count, seen] : times)
+    if (best == 0 || seen >= times[best]) best = count;
+  return best;
+}
+
+// NVLinks of a GPU to its switch: what the tree or most of its row says; -1 = its row is unknown.
+int links_to_switch(const MachineFacts& facts, std::size_t gpu) {
+  std::vector<int> counts;
+  bool known = facts.gpus[gpu].switch_links > 0;
+  for (std::size_t other = 0; other < facts.gpus.size(); ++other) {
+    if (other == gpu || facts.gpu_gpu[gpu][other].nvlinks < 0) continue;
+    counts.push_back(facts.gpu_gpu[gpu][other].nvlinks);
+    known = true;
+  }
+  return known ? std::max(facts.gpus[gpu].switch_links, commonest(counts)) : -1;
+}
+
+int links_to_switch(const MachineFacts& facts) {
+  std::vector<int> counts;
+  for (std::size_t gpu = 0; gpu < facts.gpus.size(); ++gpu)
+    counts.push_back(links_to_switch(facts, gpu));
+  return commonest(counts);
+}
+
+// The NVLinks that a GPU of this machine can have: of its type where it is named, else of any.
+int links_of_a_gpu(const MachineFacts& facts) {
+  int most = 0;
+  for (const Named& named : catalogue()) {
+    if (facts.gpus.front().type == named.stem && named.type.nvlinks > 0) return named.type.nvlinks;
+    most = std::max(most, named.type.nvlinks);
+  }
+  return most;
 }
 
 // How many other GPUs a GPU has direct NVLinks to, at most.
@@ -158,6 +183,8 @@ std::optional<std::string> gpu_type_of_device(std::string_view pci_device) {
 }
 
 int nvlinks_per_gpu(const MachineFacts& facts) {
+  if (through_switch(facts))
+    if (const int links = links_to_switch(facts); links > 0) return links;
   int most = facts.gpus.size() > 1 ? -1 : 0;
   for (std::size_t a = 0; a < facts.gpus.size(); ++a) {
     int direct = -1;
@@ -167,20 +194,40 @@ int nvlinks_per_gpu(const MachineFacts& facts) {
     most =
         std::max({most, direct, facts.gpus[a].switch_links > 0 ? facts.gpus[a].switch_links : -1});
   }
-  const int uniform = uniform_links(facts);
-  return through_switch(facts) && uniform > 0 ? uniform : most;
+  return most;
 }
 
 bool through_switch(const MachineFacts& facts) {
   if (facts.nvswitch) return true;
-  const int uniform = uniform_links(facts);
-  const int others = static_cast<int>(facts.gpus.size()) - 1;
-  if (uniform <= 0 || others < 2) return false;
   // Twelve links of an A100 are at most NV4 to three others; NV12 to three others needs a switch.
-  const int direct = uniform * others;
-  if (direct > kMostLinksOfAGpu) return true;
-  return std::none_of(catalogue().begin(), catalogue().end(),
-                      [&](const Named& named) { return named.type.nvlinks >= direct; });
+  // A GPU whose links are degraded or down changes nothing about the others.
+  const int limit = links_of_a_gpu(facts);
+  for (std::size_t gpu = 0; gpu < facts.gpus.size(); ++gpu) {
+    int direct = 0, peers = 0;
+    for (std::size_t other = 0; other < facts.gpus.size(); ++other) {
+      const int links = facts.gpu_gpu[gpu][other].nvlinks;
+      if (other == gpu || links <= 0) continue;
+      direct += links;
+      ++peers;
+    }
+    if (peers > 1 && direct > limit) return true;
+  }
+  return false;
+}
+
+std::vector<std::string> odd_links(const MachineFacts& facts) {
+  std::vector<std::string> notes;
+  if (!through_switch(facts)) return notes;
+  const int usual = links_to_switch(facts);
+  for (std::size_t gpu = 0; gpu < facts.gpus.size(); ++gpu) {
+    const int links = links_to_switch(facts, gpu);
+    if (links < 0 || links == usual) continue;
+    notes.push_back(
+        fmt::format("GPU{} shows {} where most GPUs show NV{}: a link is down or the "
+                    "GPU is not on the NVSwitch; it is taken to have {} links as the others",
+                    gpu, links == 0 ? "no NVLink" : fmt::format("NV{}", links), usual, usual));
+  }
+  return notes;
 }
 
 GpuGuess guess_gpu_type(const MachineFacts& facts) {

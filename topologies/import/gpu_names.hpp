@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "topologies/import/machine_facts.hpp"
 
@@ -23,10 +24,13 @@ struct GpuGuess {
 // From what the file says (type, architecture, units, NVLinks); falls back on a stated default.
 GpuGuess guess_gpu_type(const MachineFacts& facts);
 
-// NVLinks of the GPU that has most: to the switch, or to all other GPUs together; a uniform count
-// that would need more than a GPU has is one to a switch. 0 = none, -1 = unknown.
+// NVLinks of a GPU: to the switch, as most GPUs show it, or to all other GPUs together (of the GPU
+// that has most). 0 = none, -1 = unknown.
 int nvlinks_per_gpu(const MachineFacts& facts);
-// Whether GPUs reach each other through a switch rather than by direct links.
+// Whether GPUs reach each other through a switch rather than by direct links: the file names one,
+// or a GPU's NV# over all others sum to more links than its type (unknown: any type) has.
 bool through_switch(const MachineFacts& facts);
+// A note for each GPU whose links to the switch are not as many as most GPUs have.
+std::vector<std::string> odd_links(const MachineFacts& facts);
 
 }  // namespace amsp

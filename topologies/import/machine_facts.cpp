@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/error.hpp"
@@ -21,6 +22,30 @@ void merge_gpu(GpuFact& gpu, const GpuFact& other) {
   if (gpu.gpu_numa.empty()) gpu.gpu_numa = other.gpu_numa;
   if (!gpu.pcie_rate) gpu.pcie_rate = other.pcie_rate;
   gpu.switch_links = std::max(gpu.switch_links, other.switch_links);
+}
+
+// NVLinks of a GPU to an NVSwitch, as a tree counts them or as its row of a matrix shows them.
+int shown_links(const MachineFacts& facts, std::size_t gpu) {
+  int most = facts.gpus[gpu].switch_links;
+  if (most > 0) return most;
+  for (const Relation& relation : facts.gpu_gpu[gpu]) most = std::max(most, relation.nvlinks);
+  return most;
+}
+
+// Behind a switch a tree shows no pairs and a matrix no links: their counts per GPU are compared.
+void note_switch_links(MachineFacts& facts, const MachineFacts& other) {
+  std::map<std::pair<int, int>, std::string> differ;
+  for (std::size_t i = 0; i < std::min(facts.gpus.size(), other.gpus.size()); ++i) {
+    if (facts.gpus[i].switch_links == 0 && other.gpus[i].switch_links == 0) continue;
+    const int mine = shown_links(facts, i), theirs = shown_links(other, i);
+    if (mine > 0 && theirs > 0 && mine != theirs)
+      differ[{mine, theirs}] += fmt::format(" GPU{}", i);
+  }
+  for (const auto& [links, gpus] : differ)
+    facts.notes.push_back(
+        fmt::format("{} and {} disagree on the NVLinks to the NVSwitch of{}: {} and {} each; "
+                    "the greater number is taken",
+                    facts.source, other.source, gpus, links.first, links.second));
 }
 
 void merge_gpu_pairs(MachineFacts& facts, const MachineFacts& other) {
@@ -142,6 +167,7 @@ void MachineFacts::resize(std::size_t gpu_count, std::size_t nic_count) {
 MachineFacts merged(MachineFacts first, const MachineFacts& second) {
   require_one_machine(first, second);
   if (first.gpus.empty()) first.resize(second.gpus.size(), first.nics.size());
+  note_switch_links(first, second);
   const std::vector<std::size_t> nic = merge_nics(first, second);
   first.resize(first.gpus.size(), first.nics.size());
   for (std::size_t i = 0; i < second.gpus.size(); ++i) {

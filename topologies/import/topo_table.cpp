@@ -115,6 +115,10 @@ class TableReader {
     if (table_.columns.empty() && !table_.rows.empty()) columns_from_rows();
     if (matrices_ > 1)
       table_.notes.push_back(fmt::format("{} matrices in the file; the first is taken", matrices_));
+    if (!later_rows_.empty())
+      table_.notes.push_back(fmt::format(
+          "the first matrix lacks the rows of{}; those of the next, of the same devices, are taken",
+          later_rows_));
     return std::move(table_);
   }
 
@@ -124,22 +128,25 @@ class TableReader {
       open_row_ = false;
       return;
     }
-    if (take_legend(words)) return;
+    if (!other_machine_ && take_legend(words)) return;
     const std::size_t start = header_start(words);
     if (start < words.size()) {
       open_row_ = false;
       if (!table_.rows.empty() || !table_.columns.empty()) {
         // A header that a narrow terminal wrapped goes on; another one starts a second matrix.
-        if (table_.rows.empty() && words[start] != table_.columns.front())
+        if (table_.rows.empty() && words[start] != table_.columns.front()) {
           read_header(words, start, table_);
-        else
+        } else {
           ++matrices_;
+          start_next_matrix(words, start);
+        }
         return;
       }
       ++matrices_;
       read_header(words, start, table_);
       return;
     }
+    if (other_machine_) return;
     const std::size_t label = label_position(words, table_.columns);
     if (label < words.size())
       take_row(words, label);
@@ -147,6 +154,26 @@ class TableReader {
       take_cells(words, 0);
     else
       take_header_rest(words);
+  }
+
+  // A header again: of the same devices it repeats (a pager) or goes on with the first matrix; of
+  // others it starts another machine's, whose rows and legend are not for the first.
+  void start_next_matrix(const Words& words, std::size_t start) {
+    TopoTable next;
+    read_header(words, start, next);
+    // A header that a narrow terminal wrapped has no tail yet.
+    const bool wrapped =
+        next.tail_columns.empty() && next.columns.size() < table_.columns.size() &&
+        std::equal(next.columns.begin(), next.columns.end(), table_.columns.begin());
+    const bool same = wrapped || next.columns == table_.columns;
+    if (table_.rows.empty() && !same) {  // a header alone is no matrix: the next one counts
+      table_.columns = std::move(next.columns);
+      table_.tail_columns = std::move(next.tail_columns);
+      return;
+    }
+    // One row above any header may be prose.
+    other_machine_ = !same && (!table_.columns.empty() || table_.rows.size() > 1);
+    goes_on_ = !table_.rows.empty();
   }
 
   // "NIC0: mlx5_0"
@@ -169,6 +196,7 @@ class TableReader {
       // The same label again: another matrix (or its last copy); the first stays.
       return;
     }
+    if (goes_on_) later_rows_ += " " + name;
     table_.rows.push_back({name, number_, {}, {}});
     take_cells(words, label + 1);
   }
@@ -216,7 +244,10 @@ class TableReader {
   TopoTable table_;
   std::set<std::string> seen_;
   std::size_t number_ = 0;
+  std::string later_rows_;
   int matrices_ = 0;
+  bool other_machine_ = false;  // the lines belong to a later matrix of other devices
+  bool goes_on_ = false;        // a header came again after rows
   int header_lines_ = 0;
   bool open_row_ = false;
 };

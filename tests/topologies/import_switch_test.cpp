@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machines behind an NVSwitch that are not as they should be: degraded links, files that disagree,
+// and matrices of several machines in one file.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <functional>
+
+#include "topologies/import/gpu_names.hpp"
+#include "topologies/import/import.hpp"
+#include "topologies/import/topo_matrix.hpp"
+
+namespace amsp {
+namespace {
+
+using Cell = std::function<std::string(int, int)>;
+
+std::string matrix(int gpus, const Cell& cell) {
+  std::string text;
+  for (int gpu = 0; gpu < gpus; ++gpu) text += fmt::format("\tGPU{}", gpu);
+  text += "\tCPU Affinity\tNUMA Affinity\n";
+  for (int row = 0; row < gpus; ++row) {
+    text += fmt::format("GPU{}", row);
+    for (int column = 0; column < gpus; ++column)
+      text += "\t" + (row == column ? " X " : cell(row, column));
+    text += row * 2 < gpus ? "\t0-23\t0\n" : "\t24-47\t1\n";
+  }
+  return text;
+}
+
+Cell all(const std::string& word) {
+  return [word](int, int) { return word; };
+}
+
+// `word` in the row and the column of one GPU.
+Cell all_but(int gpu, const std::string& usual, const std::string& word) {
+  return [=](int row, int column) { return row == gpu || column == gpu ? word : usual; };
+}
+
+ClusterSpec cluster_of(const std::string& text) {
+  return cluster_from(parse_topo_matrix(text, "m.txt"), {});
+}
+
+bool says(const std::vector<std::string>& notes, const std::string& part) {
+  for (const std::string& note : notes)
+    if (note.find(part) != std::string::npos) return true;
+  return false;
+}
+
+// GPUs with so many NVLinks each to a switch (invented).
+std::string tree(int gpus, int links) {
+  std::string text = R"(<system version="1"><cpu numaid="0" arch="x86_64">)";
+  for (int i = 0; i < gpus; ++i)
+    text +=
+        fmt::format(R"(<pci busid="0000:{:02x}:00.0" class="0x030200"><gpu dev="{}" sm="90">)"
+                    R"(<nvlink target="0000:f0:00.0" count="{}" tclass="0x068000"/></gpu></pci>)",
+                    16 + i, i, links);
+  return text + "</cpu></system>";
+}
+
+}  // namespace
+
+TEST_CASE("a degraded GPU behind an NVSwitch does not make a mesh") {
+  for (const std::string odd : {"NV11", "SYS", "NODE"}) {
+    const ClusterSpec cluster = cluster_of(matrix(8, all_but(3, "NV12", odd)));
+    CAPTURE(odd);
+    CHECK(cluster.node.intra.kind == IntraNodeKind::nvswitch);
+    CHECK(cluster.node.intra.gpu_rate.value() == Approx(300e9));
+    CHECK(cluster.node.gpu.name.find("A100") != std::string::npos);
+    CHECK(says(cluster.assumptions, "GPU3 shows "));
+    CHECK_FALSE(says(cluster.assumptions, "GPU2 shows "));
+  }
+  // One pair only.
+  const auto pair = [](int row, int column) {
+    return std::string(row + column == 1 ? "NV17" : "NV18");
+  };
+  const ClusterSpec cluster = cluster_of(matrix(8, pair));
+  CHECK(cluster.node.intra.kind == IntraNodeKind::nvswitch);
+  CHECK(cluster.node.intra.gpu_rate.value() == Approx(450e9));
+}
+
+TEST_CASE("what direct links can be stays a mesh") {
+  CHECK(cluster_of(matrix(4, all("NV4"))).node.intra.kind == IntraNodeKind::nvlink_mesh);
+  CHECK(cluster_of(matrix(4, all("NV6"))).node.intra.kind == IntraNodeKind::nvlink_mesh);
+  CHECK(cluster_of(matrix(2, all("NV12"))).node.intra.kind == IntraNodeKind::nvlink_mesh);
+  // Six links to each of three GPUs are too many for the type that the report names.
+  const std::string named = "GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-0)\n" + matrix(4, all("NV6"));
+  CHECK(cluster_of(named).node.intra.kind == IntraNodeKind::nvswitch);
+}
+
+TEST_CASE("of several machines in one file the first is taken") {
+  const std::string small = matrix(4, all("NV4")), large = matrix(8, all("NV12"));
+  const MachineFacts first = parse_topo_matrix("node1\n" + small + "node2\n" + large, "m.txt");
+  CHECK(first.gpus.size() == 4);
+  CHECK(nvlinks_per_gpu(first) == 12);
+  CHECK_FALSE(through_switch(first));
+  CHECK(says(first.notes, "2 matrices in the file; the first is taken"));
+  CHECK(parse_topo_matrix(large + small, "m.txt").gpus.size() == 8);
+  // The same header again goes on with a matrix that a pager parted, and that is said.
+  const std::string header = large.substr(0, large.find('\n') + 1);
+  const std::size_t middle = large.find("GPU4\tNV");
+  const MachineFacts parted =
+      parse_topo_matrix(large.substr(0, middle) + header + large.substr(middle), "m.txt");
+  CHECK(parted.gpus.size() == 8);
+  CHECK(parted.gpus[7].numa == "1");
+  CHECK(says(parted.notes, "lacks the rows of GPU4 GPU5 GPU6 GPU7"));
+}
+
+TEST_CASE("a matrix and a tree that count other links to the switch are reported") {
+  Imported imported;
+  read_topology_text(tree(8, 18), "x.xml", imported);
+  read_topology_text(matrix(8, all("NV12")), "m.txt", imported);
+  CHECK(says(imported.machine->notes,
+             "x.xml and m.txt disagree on the NVLinks to the NVSwitch of "
+             "GPU0 GPU1 GPU2 GPU3 GPU4 GPU5 GPU6 GPU7: 18 and 12"));
+  CHECK(nvlinks_per_gpu(*imported.machine) == 18);
+  Imported agreed;
+  read_topology_text(matrix(8, all("NV18")), "m.txt", agreed);
+  read_topology_text(tree(8, 18), "x.xml", agreed);
+  CHECK_FALSE(says(agreed.machine->notes, "disagree"));
+}
+
+}  // namespace amsp

@@ -30,8 +30,9 @@ Flops flops_of(const Kernel& kernel) {
   // QK^T and PV, 2 FLOP a multiply-add, half of the square under a causal mask; the backward pass
   // has five such products (FlashAttention-2 paper, section 3).
   const double products = forward ? 2 : 5;
-  return Flops(products * static_cast<double>(kernel.sequences * kernel.heads * kernel.head_dim) *
-               length * length);
+  return Flops(products * static_cast<double>(kernel.sequences) *
+               static_cast<double>(kernel.heads) * static_cast<double>(kernel.head_dim) * length *
+               length);
 }
 
 }  // namespace amsp

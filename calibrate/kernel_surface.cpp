@@ -21,7 +21,7 @@ Shape shape_of(const Kernel& kernel) {
     return {static_cast<double>(kernel.m), y, flops};
   }
   return {static_cast<double>(kernel.sequence_length),
-          static_cast<double>(kernel.sequences * kernel.heads), flops};
+          static_cast<double>(kernel.sequences) * static_cast<double>(kernel.heads), flops};
 }
 
 constexpr std::array<const char*, 4> names{"floor", "rate", "half_x", "half_y"};

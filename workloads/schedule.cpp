@@ -67,6 +67,8 @@ class Check {
     for (const auto& axis : communicator.axes) {
       if (axis.size < 1) bad(fmt::format("an axis of size {}", axis.size));
       world *= axis.size;
+      if (world > schedule_.world)  // here, before the product of many can overflow
+        bad(fmt::format("its axes make more ranks than the {} of the world", schedule_.world));
     }
     if (!communicator.axes.empty() && world != schedule_.world)
       bad(fmt::format("its axes make {} ranks, but the world has {}", world, schedule_.world));

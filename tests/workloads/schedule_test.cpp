@@ -89,6 +89,12 @@ TEST_CASE("errors in a schedule name their place") {
       [{"name": "x", "axes": [{"size": 3, "member": true}]}],
       "blocks": [{"name": "b", "ops": [{"name": "a", "stream": "c"}]}]})"),
              contains("3 ranks, but the world has 4"));
+  // 2^72 ranks, of which 64 bits would keep none.
+  CHECK_THAT(error_of(R"({"name": "t", "world": 4, "streams": [{"name": "c"}], "communicators":
+      [{"name": "x", "axes": [{"size": 16777216, "member": true}, {"size": 16777216,
+       "member": false}, {"size": 16777216, "member": true}]}],
+      "blocks": [{"name": "b", "ops": [{"name": "a", "stream": "c"}]}]})"),
+             contains("\"x\": its axes make more ranks than the 4 of the world"));
   CHECK_THAT(error_of(R"({"name": "t", "world": 4, "streams": [{"name": "c"}], "communicators":
       [{"name": "x", "groups": [[0, 1], [1, 2]]}],
       "blocks": [{"name": "b", "ops": [{"name": "a", "stream": "c"}]}]})"),

@@ -9,11 +9,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 
 #include "base/error.hpp"
+#include "base/write_target.hpp"
 
 namespace amsp {
 namespace fs = std::filesystem;
@@ -35,6 +37,9 @@ std::string read_file(const fs::path& file) {
     content.append(block.data(), static_cast<std::size_t>(stream.gcount()));
     if (content.size() > kLargest) throw InputError({file.string(), ""}, "larger than 1 GiB");
   }
+  if (stream.bad())
+    throw InputError({file.string(), ""},
+                     std::string("cannot be read to its end: ") + std::strerror(errno));
   return content;
 }
 
@@ -50,33 +55,53 @@ void write_all(const fs::path& file, const fs::path& asked, std::string_view con
                      std::string("cannot be written: ") + std::strerror(errno));
 }
 
-}  // namespace
+// What is open already takes the text behind what was written to it.
+void write_descriptor(int descriptor, const fs::path& asked, std::string_view content) {
+  std::fflush(nullptr);
+  while (!content.empty()) {
+    const ssize_t written = ::write(descriptor, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0)
+      throw InputError({asked.string(), ""},
+                       std::string("cannot be written: ") + std::strerror(errno));
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
 
-void write_file(const fs::path& file, std::string_view content) {
+// A temporary file beside the target, then a rename.
+void replace_file(const fs::path& target, const fs::path& asked, std::string_view content) {
   std::error_code error;
-  if (fs::is_character_file(file, error) || fs::is_fifo(file, error))
-    return write_all(file, file, content);
-  if (fs::is_directory(file, error))
-    throw InputError({file.string(), ""}, "is a folder, cannot be written as a file");
-  error.clear();  // the queries above report a missing file
-  if (file.has_parent_path()) fs::create_directories(file.parent_path(), error);
-  if (error)
-    throw InputError({file.string(), ""},
-                     fmt::format("its folder {} cannot be made: {}", file.parent_path().string(),
-                                 error.message()));
-  const fs::path temporary = file.string() + fmt::format(".{}.part", ::getpid());
+  const fs::path temporary = target.string() + fmt::format(".{}.part", ::getpid());
   try {
-    write_all(temporary, file, content);
+    write_all(temporary, asked, content);
   } catch (...) {
     fs::remove(temporary, error);
     throw;
   }
-  fs::rename(temporary, file, error);
+  fs::rename(temporary, target, error);
   if (error) {
     const std::string why = error.message();
     fs::remove(temporary, error);
-    throw InputError({file.string(), ""}, "cannot be written: " + why);
+    throw InputError({asked.string(), ""}, "cannot be written: " + why);
   }
+}
+
+}  // namespace
+
+void write_file(const fs::path& file, std::string_view content) {
+  std::error_code error;
+  const WriteTarget target = write_target(file);
+  if (target.descriptor) return write_descriptor(*target.descriptor, file, content);
+  if (target.in_place) return write_all(target.file, file, content);
+  if (fs::is_directory(target.file, error))
+    throw InputError({file.string(), ""}, "is a folder, cannot be written as a file");
+  error.clear();  // the query above reports a missing file
+  const fs::path folder = target.file.parent_path();
+  if (!folder.empty()) fs::create_directories(folder, error);
+  if (error)
+    throw InputError({file.string(), ""}, fmt::format("its folder {} cannot be made: {}",
+                                                      folder.string(), error.message()));
+  replace_file(target.file, file, content);
 }
 
 std::string sha256(std::string_view content) {

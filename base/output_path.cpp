@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/error.hpp"
+#include "base/write_target.hpp"
 
 namespace amsp {
 namespace fs = std::filesystem;
@@ -48,10 +49,11 @@ void check_parent(const fs::path& folder, const fs::path& asked) {
 void check_output_file(const fs::path& file) {
   std::error_code error;
   if (file.empty()) throw InputError("an empty text is not the name of a file");
-  if (fs::is_character_file(file, error) || fs::is_fifo(file, error)) return;
-  if (fs::is_directory(file, error) || !file.has_filename())
+  const WriteTarget target = write_target(file);
+  if (target.in_place) return;
+  if (fs::is_directory(target.file, error) || !file.has_filename())
     refuse(file, "is a folder, not a file");
-  check_parent(file.parent_path(), file);
+  check_parent(target.file.parent_path(), file);
 }
 
 void check_output_folder(const fs::path& folder) {

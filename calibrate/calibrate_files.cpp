@@ -9,20 +9,17 @@
 #include "base/file.hpp"
 #include "calibrate/plausible_times.hpp"
 #include "calibrate/repeated_runs.hpp"
+#include "calibrate/source_names.hpp"
 #include "topologies/gpu_spec.hpp"
 
 namespace amsp {
 
 namespace {
 
-std::string name_of_file(const std::string& path) {
-  return std::filesystem::path(path).filename().string();
-}
-
 // Reads one file into `all`; a file with the content of an earlier one adds nothing.
 void read_one(const std::string& file, Measurements& all) {
   const std::string text = read_file(file);
-  CalibrationSource source{name_of_file(file), sha256(text), "", 0};
+  CalibrationSource source{file, sha256(text), "", 0};
   for (const CalibrationSource& earlier : all.sources) {
     if (earlier.sha256 != source.sha256) continue;
     all.warnings.push_back(
@@ -92,6 +89,18 @@ void count_rows(Measurements& all) {
   }
 }
 
+// From here on files go by their short names: a calibration names no folders of the machine that it
+// was made on, unless two files differ in nothing else.
+void shorten_names(Measurements& all) {
+  std::vector<std::string> paths;
+  for (const CalibrationSource& source : all.sources) paths.push_back(source.file);
+  const auto names = source_names(paths);
+  for (CalibrationSource& source : all.sources) source.file = names.at(source.file);
+  for (KernelTime& row : all.kernels) row.source = names.at(row.source);
+  for (Observation& row : all.observations.rows) row.source = names.at(row.source);
+  for (RefusedRow& row : all.observations.refused) row.file = names.at(row.file);
+}
+
 }  // namespace
 
 Measurements read_measurements(const std::vector<std::string>& files, const std::string& cluster) {
@@ -113,6 +122,7 @@ Measurements read_measurements(const std::vector<std::string>& files, const std:
   refuse_implausible_kernels(all);
   all.warnings.insert(all.warnings.end(), all.observations.warnings.begin(),
                       all.observations.warnings.end());
+  shorten_names(all);
   count_rows(all);
   return all;
 }

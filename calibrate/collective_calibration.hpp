@@ -21,7 +21,7 @@ struct Observation {
   GroupShape shape;
   Bytes bytes;
   Seconds time;
-  std::string source;                         // file
+  std::string source;                         // file, as given; its short name in a calibration
   std::string place;                          // line
   std::optional<Algorithm> forced_algorithm;  // not NCCL's own choice
   std::optional<Protocol> forced_protocol;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <sstream>
 
@@ -109,7 +108,7 @@ KernelTime kernel_of(const Row& row) {
         unknown_name("kernel", name, {"linear_hxh_bf16", "gemm", "flash_attention_causal"}));
   }
   if (!row.text("dtype").empty()) result.kernel.dtype = parse_dtype(row.text("dtype"), row.place());
-  result.source = std::filesystem::path(row.place().file).filename().string();
+  result.source = row.place().file;
   result.place = row.place().where;
   result.time = Seconds(row.number("time_s"));
   if (!(result.time > Seconds(0)) || result.time > Seconds(3600)) {

@@ -13,10 +13,6 @@
 namespace amsp {
 namespace {
 
-std::string file_name(const std::string& path) {
-  return std::filesystem::path(path).filename().string();
-}
-
 // What NCCL_ALGO and NCCL_PROTO, or the table's own columns, say.
 void take_forced(const MeasuredRow& row, const MeasuredRun& run, Observation& observation) {
   const std::string algorithm = row.algorithm.empty() ? run.algorithm : row.algorithm;
@@ -57,14 +53,15 @@ class Collector {
 
  private:
   void refuse(const MeasuredRun& run, std::size_t line, const std::string& reason) {
-    result_.refused.push_back({file_name(run.file), fmt::format("line {}", line), reason});
+    result_.refused.push_back({run.file, fmt::format("line {}", line), reason});
   }
 
   GroupShape shape_of(const MeasuredRun& run) const {
     int per_node = run.gpus_per_node.value_or(0);
     if (per_node == 0 && run.nnodes) per_node = (*run.nranks + *run.nnodes - 1) / *run.nnodes;
-    // Hosts of one NVLink domain (GB200 NVL72: 18 hosts of 4 GPUs) are one node here.
-    if (per_node > 0 && cluster_.node.gpus > 8 && per_node < cluster_.node.gpus) per_node = 0;
+    // Hosts of one NVLink domain (GB200 NVL72: 18 hosts of 4 GPUs) are one node here. A host itself
+    // has up to 16 GPUs (DGX-2).
+    if (per_node > 0 && cluster_.node.gpus > 16 && per_node < cluster_.node.gpus) per_node = 0;
     GroupShape shape = shape_on(cluster_, *run.nranks, std::min(per_node, cluster_.node.gpus));
     const int all = static_cast<int>(cluster_.node.nics.size());
     if (shape.nodes > 1 && run.nics_per_node && *run.nics_per_node < all) {
@@ -87,7 +84,7 @@ class Collector {
       observation.shape = shape;
       observation.bytes = row.bytes;
       observation.time = *timing->time;
-      observation.source = file_name(run.file);
+      observation.source = run.file;
       observation.place = fmt::format("line {}", row.line);
       take_forced(row, run, observation);
       result_.rows.push_back(std::move(observation));

@@ -12,6 +12,7 @@
 #include "calibrate/calibrate_files.hpp"
 #include "calibrate/plausible_times.hpp"
 #include "calibrate/repeated_runs.hpp"
+#include "calibrate/source_names.hpp"
 
 using namespace amsp;
 namespace fs = std::filesystem;
@@ -132,6 +133,48 @@ TEST_CASE("a log given twice counts once") {
   CHECK(rows({first, quoted}, 1) == 21);
   CHECK(rows({part, first}, 1) == 21);
   CHECK(rows({first, other}, 0) == 42);
+}
+
+TEST_CASE("two logs of one base name are two logs") {
+  const Folder folder;
+  const std::string first = folder.file("run1/out.csv", table("time_s", 1, "all_reduce"));
+  const std::string second = folder.file("run2/out.csv", table("time_s", 1.5, "all_reduce"));
+  const std::string other = folder.file("run2/other.csv", table("time_s", 1.07, "all_reduce"));
+  const Measurements read = read_measurements({first, second, other}, "a800-4hdr");
+  REQUIRE(read.sources.size() == 3);
+  CHECK(read.sources[0].file == "run1/out.csv");
+  CHECK(read.sources[1].file == "run2/out.csv");
+  CHECK(read.sources[2].file == "other.csv");
+  for (const CalibrationSource& source : read.sources) CHECK(source.rows_used == 21);
+  // Each keeps its own time of every size: merged by base name they would be one.
+  CHECK(calibrate(read).collectives->kinds.at(0).rows.size() == 63);
+}
+
+TEST_CASE("files go by the shortest ending that tells them apart") {
+  const auto names = source_names({"/a/b/x.txt", "/a/c/x.txt", "x.txt", "d//b/x.txt", "/q/y.txt"});
+  CHECK(names.at("/a/b/x.txt") == "a/b/x.txt");
+  CHECK(names.at("/a/c/x.txt") == "c/x.txt");
+  CHECK(names.at("x.txt") == "x.txt");
+  CHECK(names.at("d//b/x.txt") == "d/b/x.txt");
+  CHECK(names.at("/q/y.txt") == "y.txt");
+}
+
+TEST_CASE("8 ranks on each 16-GPU node are two nodes, 4 on each host of a rack are one") {
+  const auto shape_of = [](const char* cluster, int nodes, int per_node) {
+    MeasuredRun run;
+    run.collective = CollectiveKind::all_reduce;
+    run.nranks = nodes * per_node;
+    run.nnodes = nodes;
+    run.gpus_per_node = per_node;
+    MeasuredRow row;
+    row.bytes = Bytes(1 << 26);
+    row.out_of_place.time = Seconds(2e-3);
+    run.rows.push_back(row);
+    return observations_of({run}, load_cluster(cluster)).rows.at(0).shape;
+  };
+  CHECK(shape_of("dgx-2", 2, 8).nodes == 2);
+  CHECK(shape_of("dgx-2", 2, 8).ranks_per_node == 8);
+  CHECK(shape_of("gb200-nvl72", 4, 4).nodes == 1);
 }
 
 TEST_CASE("the cluster that is named is compared with what the log says") {

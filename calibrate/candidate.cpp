@@ -17,4 +17,9 @@ std::string_view name_of(Algorithm algorithm) {
   return names[static_cast<std::size_t>(algorithm)];
 }
 
+bool is_pairwise(CollectiveKind kind) {
+  return kind == CollectiveKind::all_to_all || kind == CollectiveKind::send_recv ||
+         kind == CollectiveKind::scatter || kind == CollectiveKind::gather;
+}
+
 }  // namespace amsp

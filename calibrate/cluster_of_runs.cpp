@@ -8,7 +8,7 @@
 #include "base/file.hpp"
 #include "calibrate/observations.hpp"
 #include "calibrate/physics.hpp"
-#include "topologies/gpu_spec.hpp"
+#include "topologies/gpu_architecture.hpp"
 
 namespace amsp {
 namespace {
@@ -60,19 +60,12 @@ Bandwidth line_rate(const std::vector<MeasuredRun>& runs, const ClusterSpec& clu
     if (row.shape.nodes < 2) continue;
     const int nics = row.shape.nics_per_node > 0 ? row.shape.nics_per_node
                                                  : static_cast<int>(cluster.node.nics.size());
-    Bytes least = wire_bytes(row.kind, Algorithm::ring, row.bytes, row.shape, nics).nic;
-    for (const Algorithm algorithm : {Algorithm::tree, Algorithm::pairwise}) {
-      const bool pairs = algorithm == Algorithm::pairwise;
-      if (pairs !=
-          (row.kind == CollectiveKind::all_to_all || row.kind == CollectiveKind::send_recv)) {
-        if (pairs || row.kind != CollectiveKind::all_reduce) continue;
-      }
-      const Bytes other = wire_bytes(row.kind, algorithm, row.bytes, row.shape, nics).nic;
-      least = pairs ? other : std::min(least, other);
-    }
-    if (row.forced_algorithm == Algorithm::collnet) {
-      least = wire_bytes(row.kind, Algorithm::collnet, row.bytes, row.shape, nics).nic;
-    }
+    const auto on_nic = [&](Algorithm algorithm) {
+      return wire_bytes(row.kind, algorithm, row.bytes, row.shape, nics).nic;
+    };
+    Bytes least = on_nic(is_pairwise(row.kind) ? Algorithm::pairwise : Algorithm::ring);
+    if (row.kind == CollectiveKind::all_reduce) least = std::min(least, on_nic(Algorithm::tree));
+    if (row.forced_algorithm == Algorithm::collnet) least = on_nic(Algorithm::collnet);
     most = std::max(most, least / row.time);
   }
   for (const double gigabits : {10.0, 25.0, 40.0, 50.0, 100.0, 200.0, 400.0, 800.0}) {
@@ -85,6 +78,21 @@ Bandwidth line_rate(const std::vector<MeasuredRun>& runs, const ClusterSpec& clu
 constexpr Seconds nvlink_hop = microseconds(0.3), pcie_hop = microseconds(0.15);
 constexpr Seconds switch_hop = microseconds(0.13), nic_hop = microseconds(0.3);
 
+// Logs do not show how the GPUs of a node are joined.
+void assume_links(const GpuType& type, const NodeSpec& node, std::vector<std::string>& all) {
+  if (node.gpus < 2 || type.nvlinks == 0) return;
+  if (node.intra.kind == IntraNodeKind::pcie) {
+    all.push_back(
+        "the logs do not show how the GPUs of a node are joined: PCIe taken; bridges, if "
+        "there are any, join pairs");
+    return;
+  }
+  all.push_back(
+      fmt::format("the logs do not show how the GPUs of a node are joined: all {} links of each "
+                  "into a switch taken, which {}",
+                  type.nvlinks, node.intra.multicast ? "reduces (NVLS)" : "does not reduce"));
+}
+
 NodeSpec node_of(const GpuType& type, int gpus, int nics) {
   NodeSpec node;
   node.gpu = type.spec;
@@ -92,10 +100,11 @@ NodeSpec node_of(const GpuType& type, int gpus, int nics) {
   node.pcie_rate = type.pcie_rate;
   node.pcie_latency = pcie_hop;
   node.intra.latency = nvlink_hop;
-  if (type.nvlinks > 0) {
+  if (type.nvlinks > 0 && !has_bridges_only(type)) {
     node.intra.kind = IntraNodeKind::nvswitch;
     node.intra.gpu_rate = type.nvlink_rate * type.nvlinks;
-    node.intra.multicast = gpus >= 8;  // counts from Hopper on
+    // Boards of four Hopper GPUs have no switch.
+    node.intra.multicast = gpus >= 8 && reduces_in_switch(type, gpus);
   } else {
     node.intra.kind = IntraNodeKind::pcie;
     node.intra.gpu_rate = type.pcie_rate;
@@ -130,6 +139,7 @@ ClusterSpec cluster_of_runs(const std::vector<MeasuredRun>& runs) {
         "the logs do not say how many NICs a node has: one per GPU taken");
   }
   cluster.node = node_of(type, gpus, nics);
+  assume_links(type, cluster.node, cluster.assumptions);
   cluster.nodes = nodes;
   cluster.fabric.kind = nodes > 1 ? FabricKind::single_switch : FabricKind::none;
   cluster.fabric.hop_latency = switch_hop;

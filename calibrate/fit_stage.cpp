@@ -117,11 +117,6 @@ LeastSquaresSolution best_of_starts(LeastSquaresProblem& problem) {
 
 }  // namespace
 
-bool is_pairwise(CollectiveKind kind) {
-  return kind == CollectiveKind::all_to_all || kind == CollectiveKind::send_recv ||
-         kind == CollectiveKind::scatter || kind == CollectiveKind::gather;
-}
-
 FitStage system_stage(const PhysicsParameters& defaults) {
   FitStage stage;
   for (std::size_t j = 0; j < parameter_count; ++j) {

@@ -16,12 +16,10 @@ struct FitStage {
   std::array<double, parameter_count> width;
 };
 
-// All kinds together, around NCCL's constants; one kind, around the system's parameters.
+// All kinds together, around NCCL's constants; one kind, around the system's parameters. Sends
+// between pairs share neither rate nor step time with the rings.
 FitStage system_stage(const PhysicsParameters& defaults);
 FitStage kind_stage(const PhysicsParameters& system, CollectiveKind kind);
-
-// Sends between pairs share neither rate nor step time with the rings.
-bool is_pairwise(CollectiveKind kind);
 
 // The cost has several minima, since NCCL's choices switch: many starts, each for a few steps, and
 // the best is finished. `from`: one start, here (logarithms).

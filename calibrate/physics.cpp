@@ -7,11 +7,6 @@
 namespace amsp {
 namespace {
 
-bool is_pairwise(CollectiveKind kind) {
-  return kind == CollectiveKind::all_to_all || kind == CollectiveKind::send_recv ||
-         kind == CollectiveKind::scatter || kind == CollectiveKind::gather;
-}
-
 struct Hops {
   double inside = 0;
   double across = 0;

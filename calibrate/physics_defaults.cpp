@@ -6,6 +6,7 @@
 
 #include "calibrate/mesh_rings.hpp"
 #include "calibrate/physics.hpp"
+#include "topologies/gpu_architecture.hpp"
 
 namespace amsp {
 namespace {
@@ -16,6 +17,15 @@ bool contains(std::string_view text, std::string_view part) {
 
 // NCCL decides by compute capability; a cluster file names the GPU.
 GpuGeneration generation_of(std::string_view gpu) {
+  try {
+    if (const auto capability = compute_capability(find_gpu_type(gpu).architecture)) {
+      if (*capability >= 100) return GpuGeneration::blackwell;
+      if (*capability >= 90) return GpuGeneration::hopper;
+      return *capability >= 80 ? GpuGeneration::ampere : GpuGeneration::volta;
+    }
+  } catch (const InputError&) {
+    // Not in the catalogue: by its name.
+  }
   for (const auto* name : {"B100", "B200", "B300"}) {
     if (contains(gpu, name)) return GpuGeneration::blackwell;
   }

@@ -30,12 +30,7 @@ constexpr Seconds slow_start = Seconds(0.01);
 // What one GPU of the cluster can send at most, inside its node or out of it.
 Bandwidth widest(const ClusterSpec& cluster) {
   const NodeSpec& node = cluster.node;
-  Bandwidth rate = std::max(node.intra.gpu_rate, node.pcie_rate);
-  if (node.intra.kind == IntraNodeKind::nvlink_mesh) {
-    int links = 0;
-    for (const auto& [pair, count] : node.intra.mesh_links) links += count;
-    rate = std::max(rate, node.intra.mesh_link_rate * links);
-  }
+  const Bandwidth rate = std::max(node.intra.gpu_rate, node.pcie_rate);
   Bandwidth nics;
   for (const NicSpec& nic : node.nics) nics = nics + nic.rate;
   return std::max(rate, nics);

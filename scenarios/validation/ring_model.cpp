@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "calibrate/candidate.hpp"
 
 namespace amsp {
 namespace {
@@ -22,11 +23,6 @@ constexpr double kRidge = 1e-7;
 constexpr double kLeast = 0.25;      // share of the transfer that is left at the shortest
 constexpr std::size_t kFigures = 5;  // base, l_in, l_out, 1/b_in, 1/b_nic
 using Row = std::array<double, kFigures>;
-
-bool is_pairwise(CollectiveKind kind) {
-  return kind == CollectiveKind::all_to_all || kind == CollectiveKind::scatter ||
-         kind == CollectiveKind::gather || kind == CollectiveKind::send_recv;
-}
 
 struct Wire {
   double hops_inside = 0, hops_across = 0;

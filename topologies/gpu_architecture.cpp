@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topologies/gpu_architecture.hpp"
+
+#include <charconv>
+
+namespace amsp {
+
+std::optional<int> compute_capability(std::string_view architecture) {
+  constexpr std::string_view kPrefix = "sm_";
+  if (!architecture.starts_with(kPrefix)) return std::nullopt;
+  architecture.remove_prefix(kPrefix.size());
+  int value = 0;
+  const auto end = architecture.data() + architecture.size();
+  if (std::from_chars(architecture.data(), end, value).ec != std::errc()) return std::nullopt;
+  return value;
+}
+
+bool reduces_in_switch(const GpuType& type, int gpus) {
+  constexpr int kHopper = 90;
+  return gpus > 2 && type.nvlinks > 0 && !has_bridges_only(type) &&
+         compute_capability(type.architecture).value_or(0) >= kHopper;
+}
+
+bool has_bridges_only(const GpuType& type) {
+  const auto capability = compute_capability(type.architecture);
+  if (!capability || type.nvlinks == 0) return false;
+  const auto named = [&](std::string_view part) {
+    return type.spec.name.find(part) != std::string::npos;
+  };
+  // NVIDIA's data sheets: from Volta on, modules have six links or more, workstation cards and A30
+  // two or four; PCIe cards of A100 and H100 and the H100 NVL have twelve, for three bridges.
+  return named("PCI") || named("NVL") || (*capability >= 70 && type.nvlinks <= 4);
+}
+
+}  // namespace amsp

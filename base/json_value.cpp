@@ -243,9 +243,13 @@ JsonValue JsonValue::with(std::string_view dotted_path, std::string_view text) c
     const std::string step(dotted_path.substr(from, dot - from));
     if (step.empty())
       throw InputError({"--set", ""}, fmt::format("\"{}\" is not a path", dotted_path));
-    if (!target->is_object()) *target = Json::object();  // e.g. a preset name becomes an object
+    if (target->is_null()) *target = Json::object();  // a key that the file leaves out
+    if (!target->is_object())
+      throw InputError({"--set", ""},
+                       fmt::format("\"{}\" cannot be set: \"{}\" is {}, not an object", dotted_path,
+                                   walked, shown(*target)));
     target = &(*target)[step];
-    walked += "/" + step;
+    walked += (walked.empty() ? "" : ".") + step;
     from = dot + 1;
   }
   Json parsed = Json::parse(text, nullptr, false);

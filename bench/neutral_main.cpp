@@ -29,6 +29,10 @@ int main(int argc, char** argv) {
   const Network network = neutral::network(cluster);
   const neutral::RingBandwidth collectives(cluster);
   const neutral::FixedKernels compute;
+  if (engine != "folded" && engine != "unfolded" && engine != "simgrid") {
+    fmt::print(stderr, "\"{}\" is no engine; accepted: folded, unfolded, simgrid\n", engine);
+    return 2;
+  }
   ReplayOptions options;
   options.engine = engine == "simgrid" ? EngineKind::simgrid : EngineKind::fluid;
   options.folded = engine == "folded";

@@ -1,4 +1,4 @@
-# Every library is a Debian 12 package (see ./run for the list); nothing is vendored.
+# Every library is a Debian 12 package (packages.txt); nothing is vendored.
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)

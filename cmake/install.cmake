@@ -34,6 +34,7 @@ foreach(kind topologies workloads/models calibrate/data scenarios)
   install(DIRECTORY ${kind}/ DESTINATION ${amsp_data_dir}/${kind}
     FILES_MATCHING PATTERN "*.json" PATTERN "*.csv" PATTERN "import" EXCLUDE PATTERN "validation" EXCLUDE)
 endforeach()
+install(PROGRAMS exec/testbed DESTINATION ${amsp_data_dir}/exec)
 install(DIRECTORY report/html DESTINATION ${amsp_data_dir}/report)
 install(FILES report/curve.gp DESTINATION ${amsp_data_dir}/report)
 # README.md's links into docs/ hold where it is installed, too.

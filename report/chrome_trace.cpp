@@ -231,8 +231,8 @@ void TraceWriter::add_skipped() {
 }
 
 void TraceWriter::add_memory() {
-  if (input_.result.rank_classes.empty()) return;
-  const int pid = process_.at(input_.result.rank_classes.front().representative);
+  if (input_.memory.points.empty()) return;
+  const int pid = process_.at(input_.memory.rank);
   for (const MemoryPoint& point : input_.memory.points)
     events_.add(time(point.time), {{"ph", "C"},
                                    {"pid", pid},

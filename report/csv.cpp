@@ -6,7 +6,7 @@
 namespace amsp {
 namespace {
 
-std::string header_field(const Column& column) {
+std::string header_field(const TableColumn& column) {
   std::string name = column.unit.empty() ? column.header : column.header + "_" + column.unit;
   for (std::size_t at = 0; (at = name.find('%', at)) != std::string::npos;)
     name.replace(at, 1, "percent");
@@ -33,7 +33,7 @@ std::string csv_line(const std::vector<std::string>& fields) {
 
 std::string csv_text(const Table& table) {
   std::vector<std::string> header;
-  for (const Column& column : table.columns()) header.push_back(header_field(column));
+  for (const TableColumn& column : table.columns()) header.push_back(header_field(column));
   std::string text = csv_line(header);
   for (const auto& row : table.rows()) text += csv_line(row);
   return text;

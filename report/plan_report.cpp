@@ -74,21 +74,21 @@ Json candidate_json(const PlannedRun& planned, const PlanPrice& price) {
 bool by_paper(const PlanRequest& request) { return request.objective == PlanObjective::paper; }
 
 Table plan_rows(const PlanRequest& request, const Plan& plan, const PlanPrice& price) {
-  std::vector<Column> columns{{"rank"},
-                              {"P"},
-                              {"G"},
-                              {"OS"},
-                              {"micro-batch"},
-                              {"recompute", "", Align::left},
-                              {"broadcast overlap", "", Align::left},
-                              {"M"},
-                              {"step", "s"},
-                              {"TGS"},
-                              {"interval"},
-                              {"MFU"},
-                              {"peak memory", "GiB"},
-                              {"exposed", "s"},
-                              {"of it", "", Align::left}};
+  std::vector<TableColumn> columns{{"rank"},
+                                   {"P"},
+                                   {"G"},
+                                   {"OS"},
+                                   {"micro-batch"},
+                                   {"recompute", "", Align::left},
+                                   {"broadcast overlap", "", Align::left},
+                                   {"M"},
+                                   {"step", "s"},
+                                   {"TGS"},
+                                   {"interval"},
+                                   {"MFU"},
+                                   {"peak memory", "GiB"},
+                                   {"exposed", "s"},
+                                   {"of it", "", Align::left}};
   // The column that decides comes first.
   if (by_paper(request)) columns.insert(columns.begin() + 1, {"T_comm", "s"});
   if (price.tokens > Tokens(0)) columns.push_back({"GPU-hours"});

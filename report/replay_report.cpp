@@ -145,7 +145,8 @@ void write_replay(const ReplayReport& report, const std::string& directory) {
   write_file(folder / "replay.json", replay_json(report));
   const MemoryTimeline memory = memory_timeline(report.schedule, report.result);
   write_file(folder / "trace.json",
-             chrome_trace({report.schedule, report.result, memory, &report.network, {}, {}}));
+             chrome_trace({report.schedule, report.result, memory, &report.network,
+                           report.gpu_of_rank, report.links}));
 }
 
 }  // namespace amsp

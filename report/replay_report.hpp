@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "report/link_timeline.hpp"
 #include "sim/analysis.hpp"
 #include "sim/repetitions.hpp"
 #include "topologies/network.hpp"
@@ -18,6 +19,8 @@ struct ReplayReport {
   const RepeatedReplay& repeated;  // means
   Bytes gpu_memory;
   std::vector<std::string> notes = {};
+  std::vector<GpuId> gpu_of_rank = {};  // empty = rank i on GPU i
+  std::vector<LinkSpan> links = {};     // for write_replay()'s trace
 };
 
 // For people: the step, exposed communication, memory, busiest links.

@@ -35,10 +35,10 @@ Table points_table(const Reproduction& reproduction) {
                {"M"},
                {"TGS"},
                {"published TGS"},
-               {"error"},
+               {"TGS error"},
                {"MFU"},
                {"published MFU"},
-               {"error"},
+               {"MFU error"},
                {"fits", "", Align::left}});
   for (const ReproducedPoint& point : reproduction.points)
     table.add_row(

@@ -77,23 +77,23 @@ std::string notes_text(const std::vector<ReportedRun>& runs) {
 
 std::string results_csv(const std::vector<ReportedRun>& runs) {
   const std::set<std::string> kinds = collectives_of(runs);
-  std::vector<Column> columns{{"scenario"},
-                              {"strategy"},
-                              {"parameters"},
-                              {"gradients"},
-                              {"optimizer"},
-                              {"gpus"},
-                              {"micro_batches"},
-                              {"repetitions"},
-                              {"step_time", "s"},
-                              {"step_time_low", "s"},
-                              {"step_time_high", "s"},
-                              {"tgs"},
-                              {"mfu"},
-                              {"peak_memory", "bytes"},
-                              {"memory_limit", "bytes"},
-                              {"fits"},
-                              {"exposed_total", "s"}};
+  std::vector<TableColumn> columns{{"scenario"},
+                                   {"strategy"},
+                                   {"parameters"},
+                                   {"gradients"},
+                                   {"optimizer"},
+                                   {"gpus"},
+                                   {"micro_batches"},
+                                   {"repetitions"},
+                                   {"step_time", "s"},
+                                   {"step_time_low", "s"},
+                                   {"step_time_high", "s"},
+                                   {"tgs"},
+                                   {"mfu"},
+                                   {"peak_memory", "bytes"},
+                                   {"memory_limit", "bytes"},
+                                   {"fits"},
+                                   {"exposed_total", "s"}};
   for (const std::string& kind : kinds) columns.push_back({"exposed_" + kind, "s"});
   for (const char* name :
        {"range", "compute_range", "collective_range", "reference_tgs", "reference_mfu"})
@@ -131,7 +131,7 @@ std::string results_table(const std::vector<ReportedRun>& runs) {
   const bool repeated = std::any_of(runs.begin(), runs.end(), [](const ReportedRun& reported) {
     return reported.run.repetitions > 1;
   });
-  std::vector<Column> columns{{"GPUs"}, {"M"}, {"step", "s"}};
+  std::vector<TableColumn> columns{{"GPUs"}, {"M"}, {"step", "s"}};
   if (repeated) columns.push_back({"n"});
   columns.insert(columns.end(), {{"TGS (90 %)"}, {"MFU"}});
   if (compared) columns.insert(columns.end(), {{"paper"}, {"error"}, {"paper MFU"}, {"error"}});

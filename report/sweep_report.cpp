@@ -22,8 +22,8 @@ std::string setting_value(const std::string& setting) {
 // The number of GPUs has a column of its own in any case.
 bool says_gpus(const std::string& setting) { return setting.rfind("gpus=", 0) == 0; }
 
-std::vector<Column> columns_of(const SweepPoint& point) {
-  std::vector<Column> columns;
+std::vector<TableColumn> columns_of(const SweepPoint& point) {
+  std::vector<TableColumn> columns;
   for (const std::string& setting : point.settings)
     if (!says_gpus(setting))
       columns.push_back({setting.substr(0, setting.find('=')), "", Align::left});
@@ -45,19 +45,19 @@ std::vector<std::string> cells_of(const SweepPoint& point, const Json& json, boo
   cells.push_back(std::to_string(point.gpus));
   if (json.contains("refused")) {
     cells.resize(cells.size() + 7);
-    cells.push_back(json["refused"].get<std::string>());
+    cells.push_back(json.at("refused").get<std::string>());
     return cells;
   }
   const auto number = [exact](double value, int digits) {
     return exact ? fmt::format("{}", value) : fmt::format("{:.{}f}", value, digits);
   };
-  cells.push_back(std::to_string(json["micro_batches"].get<std::int64_t>()));
-  cells.push_back(number(json["step_time_s"].get<double>(), 4));
-  cells.push_back(number(json["tgs"].get<double>(), 0));
-  cells.push_back(number(json["mfu"].get<double>(), 3));
-  cells.push_back(number(json["peak_memory_bytes"].get<double>() / gibibytes(1).value(), 1));
-  cells.push_back(json["fits"].get<bool>() ? "yes" : "no");
-  cells.push_back(number(json["exposed_communication_s"]["total"].get<double>(), 4));
+  cells.push_back(std::to_string(json.at("micro_batches").get<std::int64_t>()));
+  cells.push_back(number(json.at("step_time_s").get<double>(), 4));
+  cells.push_back(number(json.at("tgs").get<double>(), 0));
+  cells.push_back(number(json.at("mfu").get<double>(), 3));
+  cells.push_back(number(json.at("peak_memory_bytes").get<double>() / gibibytes(1).value(), 1));
+  cells.push_back(json.at("fits").get<bool>() ? "yes" : "no");
+  cells.push_back(number(json.at("exposed_communication_s").at("total").get<double>(), 4));
   cells.emplace_back("");
   return cells;
 }
@@ -66,10 +66,10 @@ std::vector<std::string> cells_of(const SweepPoint& point, const Json& json, boo
 std::optional<std::size_t> best_of(const Json& runs) {
   std::optional<std::size_t> best;
   const auto rank = [&runs](std::size_t i) {
-    return std::pair(runs[i]["gpus"].get<int>(), runs[i]["tgs"].get<double>());
+    return std::pair(runs[i].at("gpus").get<int>(), runs[i].at("tgs").get<double>());
   };
   for (std::size_t i = 0; i < runs.size(); ++i)
-    if (!runs[i].contains("refused") && runs[i]["fits"].get<bool>() &&
+    if (!runs[i].contains("refused") && runs[i].at("fits").get<bool>() &&
         (!best || rank(i) > rank(*best)))
       best = i;
   return best;
@@ -95,10 +95,12 @@ std::optional<MergedSweep> merge_sweep(const std::vector<SweepPoint>& points) {
   for (const SweepPoint& point : points) {
     if (!std::filesystem::exists(point.file)) return std::nullopt;
     Json json = Json::parse(read_file(point.file), nullptr, false);
-    if (json.is_discarded())
+    try {
+      exact.add_row(cells_of(point, json, true));
+      shown.add_row(cells_of(point, json, false));
+    } catch (const Json::exception&) {  // no JSON, or lacks a figure
       throw InputError({point.file.string(), ""}, "is not a point of a sweep; remove it");
-    exact.add_row(cells_of(point, json, true));
-    shown.add_row(cells_of(point, json, false));
+    }
     if (json.contains("refused")) ++refused;
     runs.push_back(std::move(json));
   }

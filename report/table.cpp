@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kNothing = "–";
 constexpr std::string_view kGap = "  ";
 
-std::string header_text(const Column& column) {
+std::string header_text(const TableColumn& column) {
   return column.unit.empty() ? column.header : column.header + " [" + column.unit + "]";
 }
 
@@ -40,7 +40,7 @@ std::string trimmed(std::string line) {
 
 }  // namespace
 
-Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+Table::Table(std::vector<TableColumn> columns) : columns_(std::move(columns)) {}
 
 void Table::add_row(std::vector<std::string> cells) {
   assert(cells.size() == columns_.size());

@@ -10,7 +10,7 @@ namespace amsp {
 
 enum class Align { left, right };
 
-struct Column {
+struct TableColumn {
   std::string header;          // "step time"
   std::string unit = "";       // "s": shown as "step time [s]"; may be empty
   Align align = Align::right;  // numbers to the right, names to the left
@@ -18,14 +18,14 @@ struct Column {
 
 class Table {
  public:
-  explicit Table(std::vector<Column> columns);
+  explicit Table(std::vector<TableColumn> columns);
   // As many cells as columns. An empty cell is printed as "–" in text, as nothing in CSV.
   void add_row(std::vector<std::string> cells);
-  [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
+  [[nodiscard]] const std::vector<TableColumn>& columns() const { return columns_; }
   [[nodiscard]] const std::vector<std::vector<std::string>>& rows() const { return rows_; }
 
  private:
-  std::vector<Column> columns_;
+  std::vector<TableColumn> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
 

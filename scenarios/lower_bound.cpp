@@ -289,10 +289,6 @@ class Period {
   std::vector<char> ours_;
 };
 
-}  // namespace
-
-namespace {
-
 Seconds bound_with(const Schedule& schedule, const Weights& weights) {
   Period period(schedule, weights);
   const OpId last = period.last_computation();

@@ -291,10 +291,6 @@ class Search {
   Bytes leanest_needs_;
 };
 
-}  // namespace
-
-namespace {
-
 template <class T>
 std::vector<T> without_repeats(const std::vector<T>& all) {
   std::vector<T> once;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Published results that predictions are compared with, never fitted to.
+// Published results that predictions are compared with (docs/reproduction.md: the one that is
+// fitted to).
 #pragma once
 #include <optional>
 #include <string>

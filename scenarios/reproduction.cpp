@@ -9,7 +9,6 @@
 #include "base/file.hpp"
 #include "scenarios/parallel.hpp"
 #include "scenarios/reproduction_bands.hpp"
-#include "workloads/generator.hpp"
 
 namespace amsp {
 namespace {
@@ -24,10 +23,10 @@ constexpr std::string_view kPrefix = "paper-";
 constexpr const char* kScaling = "Fig. 12";
 constexpr std::string_view kAblation = "Table V";
 
-// Where a compute efficiency may be taken from. Of the points on 8 GPUs the one of the largest
-// model: its compute is nearest to that of the models still to be predicted.
+// Where the compute efficiency is taken from. Of the two published points on 8 GPUs the one of the
+// larger model: its compute is nearer to that of the model still to be predicted.
 constexpr int kFitGpus = 8;
-constexpr std::string_view kFitSystem = "AMSP";
+const ReferenceKey kFitPoint{"AMSP", "LLaMA-13B"};
 
 using Settings = std::vector<std::string>;  // KEY=VALUE, as for load_scenario
 
@@ -96,20 +95,14 @@ void add_ablation(std::vector<Case>& cases, const std::vector<Scenario>& scenari
 std::optional<EfficiencyFit> fit_efficiency(const std::vector<Scenario>& scenarios,
                                             const std::vector<ReferenceRow>& rows,
                                             const ReplayOptions& options) {
-  const Scenario* chosen = nullptr;
-  std::optional<double> tgs;
+  const auto tgs = reference_value(rows, kFitPoint, kFitGpus, "TGS");
   for (const Scenario& scenario : scenarios) {
     const ReferenceKey key = key_of(scenario);
-    const auto published = reference_value(rows, key, kFitGpus, "TGS");
-    if (key.system != kFitSystem || !published) continue;
-    if (chosen && parameter_count(scenario.model) < parameter_count(chosen->model)) continue;
-    chosen = &scenario;
-    tgs = published;
+    if (!tgs || key.system != kFitPoint.system || key.model != kFitPoint.model) continue;
+    return EfficiencyFit{kScaling, key.system, key.model, kFitGpus,
+                         efficiency_for(scenario, kFitGpus, *tgs, options)};
   }
-  if (!chosen) return std::nullopt;
-  const ReferenceKey key = key_of(*chosen);
-  return EfficiencyFit{kScaling, key.system, key.model, kFitGpus,
-                       efficiency_for(*chosen, kFitGpus, *tgs, options)};
+  return std::nullopt;
 }
 
 bool is_point_of(const std::optional<EfficiencyFit>& fit, const ReproducedPoint& point) {

@@ -44,7 +44,7 @@ struct Reproduction {
 
 // Every shipped scenario that names a reference, at each of its scales, and the overlap ablation
 // of Table V at 64 GPUs. Runs on `threads` threads. With `fit`, all have the compute efficiency
-// with which the largest model that has a published throughput on 8 GPUs reaches it.
+// with which AMSP of LLaMA-13B on 8 GPUs has its published throughput.
 Reproduction reproduce(const ReplayOptions& options, int threads, bool fit);
 
 }  // namespace amsp

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/file.hpp"
 #include "base/progress.hpp"
 #include "scenarios/fit_advice.hpp"
 #include "sim/repetitions.hpp"
@@ -140,6 +141,10 @@ std::string manifest_of(const Scenario& scenario, const ReplayOptions& options) 
   nlohmann::ordered_json inputs = nlohmann::ordered_json::array();
   for (const InputFile& input : scenario.inputs)
     inputs.push_back({{"role", input.role}, {"name", input.name}, {"sha256", input.sha256}});
+  const std::string& placement = scenario.perturbations.placement;
+  if (is_placement_file(placement))
+    inputs.push_back(
+        {{"role", "placement"}, {"name", placement}, {"sha256", sha256(read_file(placement))}});
   const nlohmann::ordered_json manifest{
       {"program", "amsp " AMSP_VERSION},
       {"inputs", inputs},

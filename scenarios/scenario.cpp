@@ -45,7 +45,7 @@ auto named(const JsonValue& value, Load load) {
   }
 }
 
-// A cluster, model or calibration may be a name, a path, or the object itself.
+// A cluster or a model may be a name, a path, or the object itself.
 ClusterSpec read_cluster(const JsonValue& value) {
   return value.is_object() ? parse_cluster(value) : named(value, load_cluster);
 }
@@ -78,6 +78,13 @@ void note_inputs(Scenario& scenario) {
   if (scenario.calibration.empty()) return;
   const auto file = resolve_data("calibration", "calibrate/data", scenario.calibration);
   scenario.inputs.push_back({"calibration", file.stem().string(), sha256(read_file(file))});
+}
+
+// A strategy that is a preset's name, as an object, so that one of its values can be set.
+JsonValue with_strategy_object(const JsonValue& json) {
+  const auto strategy = json.find("strategy");
+  if (!strategy || !strategy->is_string()) return json;
+  return json.with("strategy", fmt::format(R"({{"preset": {}}})", strategy->dump()));
 }
 
 }  // namespace
@@ -121,6 +128,7 @@ Scenario load_scenario(std::string_view name_or_path, const std::vector<std::str
     if (equals == std::string::npos || equals == 0)
       throw InputError({"--set", ""}, fmt::format("\"{}\" is not KEY=VALUE", setting));
     const std::string key = setting.substr(0, equals);
+    if (key.rfind("strategy.", 0) == 0) json = with_strategy_object(json);
     json = json.with(key, as_in_file(file, key, setting.substr(equals + 1)));
   }
   return parse_scenario(json, file.stem().string());

@@ -149,15 +149,11 @@ ExposedCommunication exposed_communication(const Schedule& schedule, const Repla
   return Exposure(schedule, result).run();
 }
 
-MemoryTimeline memory_timeline(const Schedule& schedule, const ReplayResult& result) {
-  const Rank rank = slowest_rank(schedule, result);
-  std::vector<Change> changes;
-  for (const OpRecord& record : result.records) {
-    if (record.rank != rank) continue;
-    for (const MemoryChange& change : schedule.op(record.op).memory)
-      changes.push_back(
-          {change.at_start ? record.start : record.end, change.component, change.delta});
-  }
+namespace {
+
+// Of one rank: what it holds from the start of the schedule on, over the reported step.
+MemoryTimeline timeline_of(const Schedule& schedule, const ReplayResult& result, Rank rank,
+                           std::vector<Change> changes) {
   std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
     if (a.time != b.time) return a.time < b.time;
     return a.delta < b.delta;  // what ends at a moment makes room for what starts at it
@@ -165,6 +161,7 @@ MemoryTimeline memory_timeline(const Schedule& schedule, const ReplayResult& res
   std::map<MemoryComponent, Bytes> held;
   for (const PersistentMemory& memory : schedule.persistent) held[memory.component] += memory.bytes;
   MemoryTimeline timeline;
+  timeline.rank = rank;
   const auto total = [&] {
     Bytes sum;
     for (const auto& [component, bytes] : held) sum += bytes;
@@ -192,6 +189,31 @@ MemoryTimeline memory_timeline(const Schedule& schedule, const ReplayResult& res
   }
   if (!inside) note(begin);
   return timeline;
+}
+
+}  // namespace
+
+MemoryTimeline memory_timeline(const Schedule& schedule, const ReplayResult& result) {
+  std::map<int, std::vector<const OpRecord*>> of_rank;
+  for (const OpRecord& record : result.records)
+    if (!schedule.op(record.op).memory.empty()) of_rank[record.rank.index].push_back(&record);
+  const Rank slowest = slowest_rank(schedule, result);
+  of_rank[slowest.index];  // a step without changes has what is held all the time
+  const auto timeline = [&](int rank) {
+    std::vector<Change> changes;
+    for (const OpRecord* record : of_rank[rank])
+      for (const MemoryChange& change : schedule.op(record->op).memory)
+        changes.push_back(
+            {change.at_start ? record->start : record->end, change.component, change.delta});
+    return timeline_of(schedule, result, Rank(rank), std::move(changes));
+  };
+  MemoryTimeline fullest = timeline(slowest.index);
+  for (const auto& [rank, records] : of_rank) {
+    if (rank == slowest.index) continue;
+    MemoryTimeline other = timeline(rank);
+    if (other.peak > fullest.peak) fullest = std::move(other);
+  }
+  return fullest;
 }
 
 }  // namespace amsp

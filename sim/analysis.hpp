@@ -23,6 +23,7 @@ struct MemoryPoint {
   Bytes total;
 };
 struct MemoryTimeline {
+  Rank rank;  // that holds most; the slowest rank, where several do
   Bytes peak;
   Seconds peak_time;
   std::map<MemoryComponent, Bytes> at_peak;

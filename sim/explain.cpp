@@ -31,7 +31,8 @@ bool in_step(const ReplayResult& result, const OpRecord& record) {
 }
 
 const OpRecord* last_record(const ReplayResult& result) {
-  const Seconds end = result.period_start + result.step_time;
+  // The sum of two times may round below the one that it stands for.
+  const Seconds end = (result.period_start + result.step_time) * (1 + 1e-12);
   const OpRecord* last = nullptr;
   for (const OpRecord& record : result.records)
     if (record.end <= end && (!last || record.end > last->end)) last = &record;

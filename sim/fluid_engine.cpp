@@ -59,7 +59,7 @@ class FluidEngine final : public Engine {
     Task& task = fresh(id, Kind::latency, group.index);
     task.cost = &cost;
     task.stretch = cost.stretch * jitter;
-    if (cost.latency > Seconds{}) {
+    if (cost.latency > Seconds{} || cost.flow <= Bytes{}) {  // without flow there are no loads
       task.total = task.remaining = cost.latency.value();
       set_rate(id.index, 1);
     } else {

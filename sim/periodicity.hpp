@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // When a repeated block has become periodic. Two moments are alike when every stream and
 // communicator stands at the same place relative to the repetition, and the same tasks run with
-// the same work left (to 1e-12 of the period). As the schedule ahead is the same too, everything
+// the same work left (to 1e-12 of the task). As the schedule ahead is the same too, everything
 // that follows repeats until a stream leaves the block (docs/model/60-folding.md).
 #pragma once
 #include <cstdint>

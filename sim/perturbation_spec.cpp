@@ -66,13 +66,17 @@ std::vector<LinkId> links_named(const Network& network, const std::string& name)
   refuse_name(network, name);
 }
 
+const std::vector<std::string>& placements() {
+  static const std::vector<std::string> words{"packed", "rail", "random"};
+  return words;
+}
+
 // Why it is none; empty when it is one. Files are read later.
 std::string wrong_placement(const std::string& how) {
-  const std::vector<std::string> words{"packed", "rail", "random"};
   std::error_code error;
-  if (std::find(words.begin(), words.end(), how) != words.end()) return "";
-  if (std::filesystem::exists(how, error)) return "";
-  return unknown_name("placement", how, words) + ", or a JSON file with the GPU of each rank";
+  if (!is_placement_file(how) || std::filesystem::exists(how, error)) return "";
+  return unknown_name("placement", how, placements()) +
+         ", or a JSON file with the GPU of each rank";
 }
 
 }  // namespace
@@ -154,6 +158,11 @@ std::vector<std::string> notes_on(const PerturbationSpec& spec) {
   if (spec.repetitions > 1 && !spec.random())
     notes.push_back("nothing is random, so that one repetition says it all");
   return notes;
+}
+
+bool is_placement_file(std::string_view how) {
+  return !how.empty() &&
+         std::find(placements().begin(), placements().end(), how) == placements().end();
 }
 
 std::vector<GpuId> make_placement(std::string_view how, int ranks, const ClusterSpec& cluster,

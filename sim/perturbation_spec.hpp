@@ -69,6 +69,8 @@ PerturbedNetwork apply(const PerturbationSpec& spec, const Network& network, int
 // What a reader of a result has to know of its perturbations.
 std::vector<std::string> notes_on(const PerturbationSpec& spec);
 
+// Whether a placement is a file of the user's.
+bool is_placement_file(std::string_view how);
 // packed: rank i on GPU i. rail: node by node first (rank i on node i mod N, slot i div N, N the
 // fewest nodes that hold the ranks). random: a seeded shuffle of all GPUs of the cluster. Anything
 // else: a JSON file with the GPU of each rank.

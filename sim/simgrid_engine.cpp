@@ -59,7 +59,7 @@ class SimgridEngine final : public Engine {
     Task& task = fresh(id, group.index);
     task.cost = &cost;
     task.stretch = cost.stretch * jitter;
-    if (cost.latency > Seconds{})
+    if (cost.latency > Seconds{} || cost.flow <= Bytes{})  // without flow there are no loads
       Timer::set(sg::Engine::get_clock() + cost.latency.value(), [this, id] { after_latency(id); });
     else
       begin_fluid(id);

@@ -2,6 +2,7 @@
 // amsp explain: where the time of a step goes.
 #include "sim/explain.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 
@@ -43,7 +44,8 @@ class ExplainCommand : public Command {
   int run() override {
     Scenario scenario = load_scenario(scenario_, settings_);
     perturbations_.add_to(scenario.perturbations);
-    const int gpus = gpus_ ? static_cast<int>(*gpus_) : scenario.gpus.back();
+    const int gpus = gpus_ ? static_cast<int>(*gpus_)
+                           : *std::max_element(scenario.gpus.begin(), scenario.gpus.end());
     const Machine machine(scenario, gpus);
     const Schedule schedule = schedule_of(scenario, gpus);
     const PerturbedNetwork perturbed = apply(scenario.perturbations, machine.network(), gpus);

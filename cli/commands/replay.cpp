@@ -15,9 +15,8 @@ namespace amsp {
 namespace {
 
 // The ranks of the second job follow those of the first in the placement.
-ReplayResult replay_beside(const Schedule& schedule, const std::optional<Schedule>& other,
-                           const Machine& machine, const PerturbedNetwork& perturbed,
-                           const ReplayOptions& options) {
+ReplayInput replay_input(const Schedule& schedule, const std::optional<Schedule>& other,
+                         const Machine& machine, const PerturbedNetwork& perturbed) {
   ReplayInput input{schedule,          perturbed.network(),   machine.collectives(),
                     machine.compute(), perturbed.gpu_of_rank, perturbed.perturbations};
   if (other) {
@@ -28,7 +27,7 @@ ReplayResult replay_beside(const Schedule& schedule, const std::optional<Schedul
     input.background.push_back({*other, {border, input.gpu_of_rank.end()}});
     input.gpu_of_rank.erase(border, input.gpu_of_rank.end());
   }
-  return replay(input, options);
+  return input;
 }
 
 class ReplayCommand : public Command {
@@ -66,11 +65,19 @@ class ReplayCommand : public Command {
         replay_repeatedly(schedule, spec.useful_repetitions(), [&](int repetition) {
           const PerturbedNetwork perturbed =
               apply(spec.with_seed_of(repetition), machine.network(), ranks);
-          return replay_beside(schedule, other, machine, perturbed, options);
+          return replay(replay_input(schedule, other, machine, perturbed), options);
         });
     const PerturbedNetwork perturbed = apply(spec, machine.network(), ranks);
-    const ReplayReport report{schedule, perturbed.network(),     repeated.first,
-                              repeated, cluster.node.gpu.memory, notes_on(spec)};
+    const ReplayInput input = replay_input(schedule, other, machine, perturbed);
+    ReplayReport report{schedule,
+                        perturbed.network(),
+                        repeated.first,
+                        repeated,
+                        cluster.node.gpu.memory,
+                        notes_on(spec),
+                        input.gpu_of_rank,
+                        {}};
+    if (!directory_.empty()) report.links = link_timeline(input, repeated.first);
     const std::string text = format_ == "json"  ? replay_json(report)
                              : format_ == "csv" ? replay_csv(report)
                                                 : replay_table(report);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // amsp simulate: one training step in steady state, for each number of GPUs of a scenario.
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 
@@ -56,7 +57,8 @@ class SimulateCommand : public Command {
     for (const int gpus : sizes) {
       runs.push_back(
           {run_scenario(scenario, gpus, options), compare_with_reference(scenario, gpus)});
-      if ((html_.wanted() || !directory_.empty()) && gpus == sizes.back())
+      if ((html_.wanted() || !directory_.empty()) &&
+          gpus == *std::max_element(sizes.begin(), sizes.end()))
         trace = run_trace(scenario, runs.back().run);
       progress.advance();
     }

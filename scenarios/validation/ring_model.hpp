@@ -32,8 +32,8 @@ struct RingFit {
 
 class RingModel : public CollectiveModel {
  public:
-  // Weighted least squares in relative errors, without negative figures, outliers damped. Throws
-  // InputError for a kind without enough rows to tell the figures apart.
+  // Weighted least squares in relative errors, outliers damped; only the base may be negative.
+  // Throws InputError for a kind without enough rows to tell the figures apart.
   explicit RingModel(const std::vector<MeasuredCollective>& rows);
 
   // InputError for a kind that was not measured.

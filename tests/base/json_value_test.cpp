@@ -46,7 +46,9 @@ TEST_CASE("settings replace values by path") {
   CHECK(json.with("training.micro_batch", "4").at("training").at("micro_batch").as_integer(1, 9) ==
         4);
   CHECK(json.with("strategy", "amsp").at("strategy").as_string() == "amsp");
-  CHECK(json.with("strategy.preset", "amsp").at("strategy").at("preset").as_string() == "amsp");
+  CHECK(json.with("new.key", "7").at("new").at("key").as_integer(1, 9) == 7);
+  CHECK_THROWS_WITH(json.with("strategy.preset", "amsp"),
+                    Contains("\"strategy\" is \"zero3\", not an object"));
   CHECK(json.at("strategy").as_string() == "zero3");
   CHECK_THROWS_AS(json.with("training..x", "1"), InputError);
 }

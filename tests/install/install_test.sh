@@ -27,6 +27,10 @@ for link in $(grep -o '](docs/[^)#]*' "$doc/README.md" | cut -c3-); do
 done
 "$amsp" init -o "$prefix/scenario.json" --quiet || fail "init"
 "$amsp" simulate "$prefix/scenario.json" >/dev/null || fail "simulate what init wrote"
+status=0
+"$amsp" validate --testbed 1x2 --quick --repetitions 1 --steps 1 >/dev/null 2>"$prefix/validate.err" || status=$?
+# 1: a machine too busy for the bound; 77: no namespaces to be had here.
+[[ $status == 0 || $status == 1 || $status == 77 ]] || { cat "$prefix/validate.err"; fail "validate: status $status"; }
 bash -n "$prefix/usr/share/bash-completion/completions/amsp" || fail "bash completion"
 grep -q '^#compdef amsp' "$prefix/usr/share/zsh/vendor-completions/_amsp" || fail "zsh completion"
 grep -q 'amsp simulate' "$prefix/usr/share/man/man1/amsp.1" || fail "man page"

@@ -103,7 +103,8 @@ void check_format(const Json& trace) {
 TEST_CASE("a step that can be checked by hand") {
   const Schedule schedule = small_schedule();
   const ReplayResult result = small_result();
-  const MemoryTimeline memory{Bytes(1000), Seconds(0), {}, {{milliseconds(5), Bytes(1000)}}};
+  const MemoryTimeline memory{
+      Rank(0), Bytes(1000), Seconds(0), {}, {{milliseconds(5), Bytes(1000)}}};
   const std::vector<LinkSpan> links{
       {LinkId(3), OpId(1), milliseconds(7), milliseconds(10), Bytes(3e6)}};
   const std::string text = chrome_trace({schedule, result, memory, nullptr, {}, links});

@@ -180,10 +180,11 @@ TEST_CASE("Noise of mean 1 does not make steps shorter on average") {
   });
 }
 
-TEST_CASE("A fabric that bounds a collective can hide what a slow NIC costs, by a few per cent") {
+TEST_CASE("A fabric that bounds a collective can hide what slow links cost, and no more") {
   // The one exception that is known, kept here so that it is not forgotten: wire efficiency is
   // measured against the bottleneck of the healthy network, so a narrow fabric counts fewer bytes
-  // on the NICs below it (docs/model/70-engines.md).
+  // on the NICs below it, down to the payload (docs/model/70-engines.md). The step may get shorter
+  // than with a wide fabric, but not shorter than with a wide fabric and no slow link.
   rc::prop("oversubscription beside other perturbations", [] {
     const Job job;
     if (job.cluster.nodes < 2) return;
@@ -192,6 +193,9 @@ TEST_CASE("A fabric that bounds a collective can hide what a slow NIC costs, by 
     const Perturbations base = any_perturbations(bench.machine.network());
     ClusterSpec changed = job.cluster;
     changed.fabric.oversubscription *= 2;
-    never_faster(Bench(changed).step(schedule, base), bench.step(schedule, base), 0.05);
+    Perturbations without_links = base;
+    without_links.links.clear();
+    never_faster(Bench(changed).step(schedule, base), bench.step(schedule, without_links),
+                 kAnomaly);
   });
 }

@@ -62,6 +62,21 @@ TEST_CASE("a planted compute efficiency is found from its throughput") {
                     Contains("no compute_efficiency"));
 }
 
+TEST_CASE("the paper is reproduced as far as docs/reproduction.md says") {
+  const Reproduction reproduction = reproduce({}, 2, true);
+  REQUIRE(reproduction.fit);
+  CHECK(reproduction.fit->model == "LLaMA-13B");
+  CHECK(reproduction.fit->gpus == 8);
+  CHECK(reproduction.fit->efficiency == Approx(0.9665).margin(5e-5));
+  REQUIRE(reproduction.bands.size() == 4);
+  CHECK(reproduction.bands[0].points == 9);
+  CHECK(reproduction.bands[0].reached == Approx(0.042).margin(5e-4));
+  CHECK(reproduction.bands[1].reached == Approx(0.055).margin(5e-4));
+  CHECK(reproduction.bands[2].reached == Approx(0.192).margin(5e-4));
+  CHECK(reproduction.bands[3].reached == 2);
+  CHECK(reproduction.bands[3].points == 27);
+}
+
 TEST_CASE("the point that was fitted is not counted in any band") {
   std::vector<ReproducedPoint> points{published("Fig. 12", "AMSP", 8, 2000, 2000),
                                       published("Fig. 12", "AMSP", 32, 2200, 2000),

@@ -1,8 +1,13 @@
 #include "scenarios/scenario.hpp"
 
-#include <catch2/catch.hpp>
+#include <unistd.h>
 
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "base/file.hpp"
 #include "scenarios/reference.hpp"
+#include "scenarios/run.hpp"
 #include "scenarios/sweep.hpp"
 
 using namespace amsp;
@@ -25,6 +30,30 @@ TEST_CASE("settings change the scenario and its manifest's hash") {
   const Scenario other = load_scenario("paper-7b-amsp", {"training.micro_batch=2"});
   CHECK(other.training.micro_batch == 2);
   CHECK(base.inputs.front().sha256 != other.inputs.front().sha256);
+}
+
+TEST_CASE("a value of a strategy that is a preset's name is set in that preset") {
+  const Scenario named = load_scenario("paper-7b-zero1");
+  const Scenario same = load_scenario("paper-7b-zero1", {"strategy.bucket=1000000000B"});
+  const Mesh mesh{8, 8};
+  CHECK(to_json(parse_strategy(same.strategy, mesh)) ==
+        to_json(parse_strategy(named.strategy, mesh)));
+  CHECK_THROWS_WITH(load_scenario("paper-7b-zero1", {"cluster.nodes=4"}),
+                    Contains("\"cluster\" is \"a800-4hdr\", not an object"));
+}
+
+TEST_CASE("a placement file's content is in the manifest") {
+  const auto file = std::filesystem::temp_directory_path() /
+                    ("placement-" + std::to_string(::getpid()) + ".json");
+  const auto manifest = [&](const char* text) {
+    write_file(file, text);
+    const std::string written = manifest_of(
+        load_scenario("paper-7b-amsp", {"perturbations.placement=" + file.string()}), {});
+    std::filesystem::remove(file);
+    return written;
+  };
+  CHECK(manifest("[0, 1]") == manifest("[0, 1]"));
+  CHECK(manifest("[0, 1]") != manifest("[1, 0]"));
 }
 
 TEST_CASE("GPUs lie in one node or fill nodes") {

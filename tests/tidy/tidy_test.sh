@@ -16,10 +16,13 @@ longer() { local limit=$1; shift; wc -l "$@" | awk -v limit="$limit" '$2 != "tot
 longer 150 "${headers[@]}" | check "header longer than 150 lines"
 longer 400 "${sources[@]}" | check "source longer than 400 lines"
 
-# A function begins where a line in column 0 ends in "{" and is no namespace, class or table; it
-# ends at the next "}" in column 0. Members inside a class begin in column 2.
-awk 'FNR == 1 {inside = 0}
-  !inside && /^[A-Za-z~].*\)[^;]*\{$/ && !/^(namespace|class|struct|enum|TEST_CASE|template)/ {inside = 1; from = FNR; name = $0}
+# A function begins with a line in column 0 that has a "(" and is no namespace, class or table, and
+# whose "{" ends it or a later line; it ends at the next "}" in column 0. Members inside a class begin
+# in column 2.
+awk 'FNR == 1 {inside = begun = 0}
+  !inside && !begun && /^[A-Za-z~].*\(/ && !/^(namespace|class|struct|enum|TEST_CASE|template)/ {begun = 1; from = FNR; name = $0}
+  begun && /\{$/ {inside = 1; begun = 0}
+  begun && /[;}]$/ {begun = 0}
   inside && /^\}/ {if (FNR - from - 1 > 60) print FILENAME ":" from " " FNR - from - 1 " lines: " name; inside = 0}' \
   "${headers[@]}" "${sources[@]}" | check "function longer than 60 lines"
 awk '/^  [A-Za-z~].*\)[^;]*\{$/ && !/^  (namespace|class|struct|enum|if|for|while|switch|else|return|do|SECTION|rc::prop)/ && !inside {inside = 1; from = FNR; file = FILENAME; name = $0}

@@ -277,7 +277,7 @@ TEST_CASE("corpus: graph files are reported") {
   if (!folder) return;
   const Imported azure = read_topology_files({file_of(*folder, "xml-009")});
   CHECK_FALSE(azure.machine);
-  const std::vector<NcclGraph>& graphs = azure.graphs.front().second.graphs;
+  const std::vector<ImportedGraph>& graphs = azure.graphs.front().second.graphs;
   REQUIRE(graphs.size() == 3);
   CHECK(graphs[0].pattern_name == "ring");
   CHECK(graphs[0].channels == 2);
@@ -286,7 +286,7 @@ TEST_CASE("corpus: graph files are reported") {
   CHECK(graphs[0].type_intra == "SYS");
   CHECK(graphs[0].type_inter == "PIX");
   const Imported rccl = read_topology_files({file_of(*folder, "xml-022")});
-  const std::vector<NcclGraph>& four = rccl.graphs.front().second.graphs;
+  const std::vector<ImportedGraph>& four = rccl.graphs.front().second.graphs;
   REQUIRE(four.size() == 4);
   CHECK(four[1].intra == gigabytes_per_second(48));
   CHECK(four[0].inter == gigabytes_per_second(24));

@@ -6,10 +6,10 @@
 #include <catch2/catch.hpp>
 
 #include "base/error.hpp"
-#include "topologies/gpu_architecture.hpp"
 #include "topologies/import/import.hpp"
 #include "topologies/import/plain_text.hpp"
 #include "topologies/import/topo_table.hpp"
+#include "topologies/switch_reduction.hpp"
 
 namespace amsp {
 namespace {

@@ -14,7 +14,6 @@ fail() { echo "FAILED in $tutorial, line $1: $2" >&2; exit 1; }
 # Runs of blanks count as one; "…" is a wildcard.
 matches() {
   local wanted=$1 got=$2 pattern
-  printf -v pattern '%q' "$wanted"
   pattern=${wanted//[[:space:]]/ }
   local part rest=$got
   local IFS=$'\x01'

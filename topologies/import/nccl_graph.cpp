@@ -23,8 +23,8 @@ Bandwidth speed_of(const pugi::xml_node& graph, const char* attribute) {
   return gigabytes_per_second(speed < 0 ? 0 : speed);
 }
 
-NcclGraph read_graph(const pugi::xml_node& element) {
-  NcclGraph graph;
+ImportedGraph read_graph(const pugi::xml_node& element) {
+  ImportedGraph graph;
   graph.id = integer_of(element, "id", 0, 1000, -1);
   graph.pattern = integer_of(element, "pattern", 0, 1000, 0);
   graph.pattern_name = pattern_name(graph.pattern);
@@ -61,7 +61,7 @@ NcclGraphs parse_nccl_graphs(std::string_view text, std::string_view file) {
   collect(xml.document, graphs);
   for (const pugi::xml_node& root : xml.document.children("graphs")) collect(root, graphs);
   if (graphs.graphs.empty()) throw InputError({std::string(file), ""}, "no <graph> element found");
-  for (const NcclGraph& graph : graphs.graphs)
+  for (const ImportedGraph& graph : graphs.graphs)
     if (static_cast<int>(graph.orders.size()) != graph.channels)
       graphs.notes.push_back(fmt::format("graph {} states {} channels and lists {}", graph.id,
                                          graph.channels, graph.orders.size()));
@@ -72,7 +72,7 @@ std::string describe(const NcclGraphs& graphs) {
   std::string out =
       fmt::format("{:>5} {:<15} {:>8} {:>13} {:>13} {:>11} {:>11}\n", "graph", "pattern",
                   "channels", "intra/channel", "inter/channel", "worst intra", "worst inter");
-  for (const NcclGraph& graph : graphs.graphs) {
+  for (const ImportedGraph& graph : graphs.graphs) {
     out += fmt::format("{:>5} {:<15} {:>8} {:>13} {:>13} {:>11} {:>11}\n", graph.id,
                        graph.pattern_name, graph.channels, human(graph.intra), human(graph.inter),
                        graph.type_intra, graph.type_inter);

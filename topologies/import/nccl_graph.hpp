@@ -9,7 +9,7 @@
 
 namespace amsp {
 
-struct NcclGraph {
+struct ImportedGraph {
   int id = -1;      // 0 ring, 1 tree, 2 CollNet, 3 NVLS …
   int pattern = 0;  // NCCL_TOPO_PATTERN_*
   std::string pattern_name;
@@ -20,7 +20,7 @@ struct NcclGraph {
 };
 
 struct NcclGraphs {
-  std::vector<NcclGraph> graphs;
+  std::vector<ImportedGraph> graphs;
   std::vector<std::string> notes;
 };
 

@@ -68,7 +68,7 @@ Json machine_json(const MachineFacts& facts) {
 
 Json graphs_json(const std::string& file, const NcclGraphs& graphs) {
   Json list = Json::array();
-  for (const NcclGraph& graph : graphs.graphs)
+  for (const ImportedGraph& graph : graphs.graphs)
     list.push_back({{"id", graph.id},
                     {"pattern", graph.pattern},
                     {"pattern_name", graph.pattern_name},

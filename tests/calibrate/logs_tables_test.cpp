@@ -4,7 +4,6 @@
 #include <rapidcheck/catch.h>
 
 #include <catch2/catch.hpp>
-#include <chrono>
 #include <cmath>
 
 #include "base/error.hpp"
@@ -187,7 +186,8 @@ TEST_CASE("files that are no measurement logs are named as what they are") {
 }
 
 TEST_CASE("noise is read in linear time") {
-  // 8 MB each of what could make a careless reader quadratic; 1 s is a hundred times what it takes.
+  // 8 MB each of what could make a careless reader quadratic: then a sample takes hours, and the
+  // test's time limit ends it.
   std::string samples[6];
   const std::size_t size = 8'000'000;
   while (samples[0].size() < size) samples[0] += "[1,0]<stdout>:";
@@ -197,10 +197,8 @@ TEST_CASE("noise is read in linear time") {
   while (samples[4].size() < size) samples[4] += "# _perf busbw time Rank device [\n";
   samples[5] = "{\"results\":[" + std::string(size, '[');
   for (const std::string& sample : samples) {
-    const auto start = std::chrono::steady_clock::now();
-    error_of(sample);
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-    CHECK(spent.count() < 20);  // a loaded machine may take a while; quadratic takes hours
+    INFO(sample.substr(0, 40));
+    CHECK(error_of(sample) != "no error");
   }
 }
 

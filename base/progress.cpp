@@ -14,6 +14,9 @@ namespace {
 
 constexpr int kBarWidth = 24;
 
+// The bar that shows phases.
+std::atomic<Progress*> bar_of_phases{nullptr};
+
 std::string time_left(Seconds left) {
   const auto seconds = static_cast<std::int64_t>(std::ceil(left.value()));
   if (seconds < 120) return fmt::format("{} s left", seconds);
@@ -35,9 +38,6 @@ std::string progress_line(std::string_view label, std::int64_t done, std::int64_
         ", " + time_left(elapsed * (static_cast<double>(last - now) / static_cast<double>(now)));
   return line;
 }
-
-// The bar that shows phases.
-std::atomic<Progress*> bar_of_phases{nullptr};
 
 void progress_phase(std::string_view what) {
   if (Progress* bar = bar_of_phases) bar->phase(what);

@@ -41,9 +41,10 @@ constexpr std::array kFlopRates{Unit{"FLOPS", 1},     Unit{"MFLOPS", 1e6},  Unit
                                 Unit{"MFLOP/s", 1e6}, Unit{"GFLOP/s", 1e9}, Unit{"TFLOP/s", 1e12},
                                 Unit{"PFLOP/s", 1e15}};
 
-constexpr std::array kTokens{Unit{"tokens", 1},     Unit{"Ktokens", 1e3},  Unit{"Mtokens", 1e6},
-                             Unit{"Gtokens", 1e9},  Unit{"Btokens", 1e9},  Unit{"Ttokens", 1e12},
-                             Unit{"Kitokens", kKi}, Unit{"Mitokens", kMi}, Unit{"Gitokens", kGi}};
+constexpr std::array kTokens{Unit{"tokens", 1},     Unit{"ktokens", 1e3},  Unit{"Ktokens", 1e3},
+                             Unit{"Mtokens", 1e6},  Unit{"Gtokens", 1e9},  Unit{"Btokens", 1e9},
+                             Unit{"Ttokens", 1e12}, Unit{"Kitokens", kKi}, Unit{"Mitokens", kMi},
+                             Unit{"Gitokens", kGi}};
 
 std::string accepted_units(std::span<const Unit> units) {
   std::string text;
@@ -97,9 +98,10 @@ FlopRate parse_flop_rate(std::string_view text, const Place& place) {
   return FlopRate(parse(text, kFlopRates, "FLOP rate", "312TFLOPS", place));
 }
 Tokens parse_tokens(std::string_view text, const Place& place) {
-  std::string joined;  // "4Mi tokens": the blank may stand before the word
+  std::string joined;  // "4Mi tokens", "4MTokens": a blank before the word, its capital
   for (const char c : text)
     if (c != ' ') joined += c;
+  if (joined.ends_with("Tokens")) joined[joined.size() - 6] = 't';
   return Tokens(parse(joined, kTokens, "number of tokens", "300B tokens", place));
 }
 

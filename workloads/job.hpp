@@ -39,8 +39,6 @@ class ScheduleBuilder {
   // Resolves the dependencies on the end of the previous step, checks, hands over.
   Schedule finish();
 
-  [[nodiscard]] bool first_block() const { return schedule_.blocks.size() == 1; }
-
   // The ranks that differ between `inner` and `outer`: groups of outer / inner, which lie inside
   // one group of `outer` and each hold one rank of every group of `inner`. None when of one rank.
   std::optional<CommId> communicator(const std::string& name, Mesh inner, Mesh outer);
@@ -59,10 +57,6 @@ class ScheduleBuilder {
   std::vector<PersistentMemory>& persistent() { return schedule_.persistent; }
   [[nodiscard]] const std::vector<Communicator>& communicators() const {
     return schedule_.communicators;
-  }
-  [[nodiscard]] int world() const { return schedule_.world; }
-  [[nodiscard]] int group_size(CommId id) const {
-    return schedule_.communicators[id.position()].group_size();
   }
 
  private:

@@ -26,7 +26,6 @@ class MicroBatchPass {
   void backward();
   void recompute_layer(std::size_t last_stage);
   void backward_stage(std::size_t index);
-  void input_gradient(const Stage& stage, std::optional<OpId> wait);
   void free_module(const Stage& stage, OpId op);
   [[nodiscard]] bool recomputed(const Stage& stage) const;
 

@@ -4,41 +4,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <cmath>
+
+#include "base/units_text.hpp"
 
 namespace amsp {
 namespace {
 
 constexpr std::int64_t kLargest = std::int64_t{1} << 40;
 
-// "4194304 tokens", "4Mi tokens", "4MTokens": a number, a multiplier, the word.
-std::int64_t parse_tokens(const JsonValue& json) {
+// "4194304 tokens", "4Mi tokens", "4MTokens".
+std::int64_t whole_tokens(const JsonValue& json) {
   const std::string text = json.as_string();
-  const auto bad = [&] {
+  double count = 0;
+  try {
+    count = parse_tokens(text, json.place()).value();
+  } catch (const InputError&) {
     json.fail(
         fmt::format("\"{}\" is not a batch; write a number of sequences (1024) or tokens "
                     "(\"4Mi tokens\", \"4M tokens\")",
                     text));
-  };
-  std::int64_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc{} || count < 1) bad();
-  std::string unit;
-  for (const char* c = end; c != text.data() + text.size(); ++c)
-    if (*c != ' ') unit += *c;
-  constexpr std::int64_t kKibi = 1024;
-  constexpr std::int64_t kKilo = 1000;
-  std::int64_t factor = 0;
-  for (const auto& [prefix, value] : {std::pair{"", std::int64_t{1}},
-                                      {"K", kKilo},
-                                      {"k", kKilo},
-                                      {"M", kKilo * kKilo},
-                                      {"Ki", kKibi},
-                                      {"Mi", kKibi * kKibi}})
-    for (const char* word : {"tokens", "Tokens"})
-      if (unit == std::string(prefix) + word) factor = value;
-  if (factor == 0 || count > kLargest / factor) bad();
-  return count * factor;
+  }
+  const double whole = std::round(count);  // 0.07M are 70000.00000000001
+  if (std::abs(count - whole) > 1e-15 * count || whole < 1 || whole > static_cast<double>(kLargest))
+    json.fail(fmt::format("\"{}\" is not a whole number of tokens from 1 to {}", text, kLargest));
+  return static_cast<std::int64_t>(whole);
 }
 
 }  // namespace
@@ -53,7 +43,7 @@ Training parse_training(const JsonValue& json) {
     training.micro_batch = batch->as_integer(1, 1 << 20);
   if (const auto batch = json.find("global_batch")) {
     if (batch->is_string()) {
-      const std::int64_t tokens = parse_tokens(*batch);
+      const std::int64_t tokens = whole_tokens(*batch);
       if (tokens % training.sequence_length != 0)
         batch->fail(fmt::format("{} tokens are not a whole number of sequences of {} tokens",
                                 tokens, training.sequence_length));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workloads/strategy.hpp"
+#include "workloads/full_shard.hpp"
 
 namespace amsp {
 namespace {
@@ -10,16 +10,7 @@ class Fsdp : public StrategyPreset {
   std::string_view description() const override {
     return "PyTorch FSDP full shard: one communication stream, two gathers in flight";
   }
-  Strategy make(Mesh data_parallel) const override {
-    Strategy strategy;
-    strategy.name = "fsdp";
-    strategy.parameters = strategy.gradients = strategy.optimizer = data_parallel;
-    strategy.update = ParameterUpdate::none;
-    strategy.single_communication_stream = true;  // one process group for AG and RS
-    strategy.flat_layers = true;                  // a FlatParameter for each wrapped layer
-    strategy.gathers_in_flight = 2;               // limit_all_gathers
-    return strategy;
-  }
+  Strategy make(Mesh data_parallel) const override { return full_shard(name(), data_parallel); }
 };
 
 }  // namespace

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workloads/strategy.hpp"
+#include "workloads/full_shard.hpp"
 
 namespace amsp {
-
-const StrategyPreset* strategy_fsdp();
-
 namespace {
 
 class Hsdp : public StrategyPreset {
@@ -13,11 +10,9 @@ class Hsdp : public StrategyPreset {
   std::string_view description() const override {
     return "PyTorch FSDP hybrid shard: sharded inside a node, all-reduced across nodes";
   }
+  // FSDP's engine, its full shard confined to a node.
   Strategy make(Mesh data_parallel) const override {
-    // FSDP's engine, its full shard confined to a node.
-    Strategy strategy = strategy_fsdp()->make(Mesh{data_parallel.inside, 1});
-    strategy.name = "hsdp";
-    return strategy;
+    return full_shard(name(), Mesh{data_parallel.inside, 1});
   }
 };
 

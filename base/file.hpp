@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files: whole reads with a clear error, writes that are complete or absent (temporary file and
-// rename; also removed when a signal ends the program), SHA-256, and where shipped data lies.
+// rename; behind symbolic links; pipes and open files in place), SHA-256, where shipped data lies.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace amsp {
 
-// Throws InputError when the file is missing, a directory, unreadable or larger than 1 GiB.
+// Throws InputError when the file is missing, a folder, not readable to its end or above 1 GiB.
 std::string read_file(const std::filesystem::path& file);
 
 // Writes atomically, making parent folders. Throws InputError when that is not possible.

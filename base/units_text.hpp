@@ -2,7 +2,7 @@
 // Quantities as text. A unit is always required. Decimal: B KB MB GB TB; binary: KiB MiB GiB TiB;
 // rates: bps Kbps Mbps Gbps Tbps (bits), Bps KBps … TiBps and GB/s … (bytes); times: ns us ms s
 // min h; FLOP: FLOP … PFLOP; FLOP rates: FLOPS GFLOPS TFLOPS PFLOPS (or GFLOP/s …). Also tc's
-// "400mbit" for rates. parse(print(q)) == q for every finite q.
+// "400mbit" for rates. parse(print(q)) == q for every finite q >= 0.
 #pragma once
 #include <string>
 #include <string_view>

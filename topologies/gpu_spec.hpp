@@ -14,7 +14,7 @@ namespace amsp {
 
 struct GpuSpec {
   std::string name;                // "NVIDIA A800-SXM4-80GB"
-  Bytes memory;                    // as the data sheet states it
+  Bytes memory;                    // in all, as nvidia-smi shows
   std::map<Dtype, FlopRate> peak;  // dense peak of the matrix units
   // Best rate of a matrix product that somebody measured on this type; may be empty.
   std::map<Dtype, FlopRate> achievable;

@@ -134,7 +134,7 @@ std::vector<std::string> state_component_names();
 std::vector<std::string> memory_component_names();
 
 // Throws InputError with the place of what is wrong (unknown or duplicate names, a group that is
-// not a partition, a dependency cycle inside a repetition, …).
+// not a partition, …). A dependency on a later op is one on the repetition or step before.
 void check_schedule(const Schedule& schedule, const Place& place = {});
 
 Schedule load_schedule(const std::filesystem::path& file);

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "base/units_text.hpp"
@@ -44,10 +45,20 @@ Descriptor connect_to(const std::string& host, int port, Seconds timeout) {
                                 human(timeout), reason));
 }
 
-[[noreturn]] void end_process(const std::string& reason, Rank rank) {
+namespace {
+
+[[noreturn]] void end_process(std::string_view reason, Rank rank, int status) {
   fmt::print(stderr, "amsp: rank {} stops: {}\n", rank.index, reason);
   std::fflush(stderr);
-  _exit(1);
+  _exit(status);
+}
+
+}  // namespace
+
+void end_process(const std::string& reason, Rank rank) { end_process(reason, rank, 1); }
+
+void end_process(const std::exception& error, Rank rank) {
+  end_process(error.what(), rank, dynamic_cast<const InputError*>(&error) ? 2 : 1);
 }
 
 }  // namespace amsp

@@ -23,10 +23,14 @@ std::vector<std::string> run_rank_zero(const ExecJob& job, const RankIdentity& s
   coordinator.listen_on(self.port);
   auto results = std::async(std::launch::async, [&] { return coordinator.serve(); });
   std::thread rank([&] {
-    Descriptor socket = connect_to(self.address, self.port, job.options.timeout);
-    // The coordinator's thread ends the process, with its reason.
-    ControlLink link(std::move(socket), [](const std::string&) { pause(); });
-    live_as_rank(job, {self.rank, self.local_rank, ""}, link);
+    try {
+      Descriptor socket = connect_to(self.address, self.port, job.options.timeout);
+      // The coordinator's thread ends the process, with its reason.
+      ControlLink link(std::move(socket), [](const std::string&) { pause(); });
+      live_as_rank(job, {self.rank, self.local_rank, ""}, link);
+    } catch (const std::exception& error) {
+      end_process(error, self.rank);
+    }
   });
   try {
     std::vector<std::string> all = results.get();

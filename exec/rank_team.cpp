@@ -62,9 +62,14 @@ class LaunchedTeam : public ServedTeam {
   LaunchedTeam(const RankIdentity& self, Seconds timeout)
       : ServedTeam(self.world, timeout), self_(self) {
     coordinator().listen_on(self.port);
-    // The coordinator ends the process, with its reason.
-    rank_ = std::thread(
-        [this, timeout] { run_jobs(self_, timeout, [](const std::string&) { pause(); }); });
+    rank_ = std::thread([this, timeout] {
+      try {
+        // The coordinator ends the process, with its reason.
+        run_jobs(self_, timeout, [](const std::string&) { pause(); });
+      } catch (const std::exception& error) {
+        end_process(error, self_.rank);
+      }
+    });
   }
   ~LaunchedTeam() override {
     coordinator().dismiss();
@@ -77,7 +82,7 @@ class LaunchedTeam : public ServedTeam {
     try {
       return coordinator().serve();
     } catch (const std::exception& error) {
-      end_process(error.what(), self_.rank);
+      end_process(error, self_.rank);
     }
   }
   RankIdentity self_;

@@ -11,8 +11,11 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "exec/connect.hpp"
+#include "exec/control_link.hpp"
 #include "exec/identity.hpp"
 #include "exec/launch.hpp"
+#include "exec/rank_team.hpp"
 #include "schedules.hpp"
 
 using namespace amsp;
@@ -39,6 +42,21 @@ int free_port() {
   return ntohs(address.sin_port);
 }
 
+std::string log_of_ranks() { return "/tmp/amsp_foreign_" + std::to_string(getpid()); }
+
+int status_of(pid_t pid) {
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+std::string take_text(const std::string& log) {
+  std::stringstream text;
+  text << std::ifstream(log).rdbuf();
+  unlink(log.c_str());
+  return text.str();
+}
+
 // Runs every rank in a process of its own; exit statuses, and what they wrote to stderr.
 struct Outcome {
   std::vector<int> statuses;
@@ -47,7 +65,7 @@ struct Outcome {
 template <class JobOfRank>
 Outcome run_ranks(int world, JobOfRank job_of_rank) {
   const int port = free_port();
-  const std::string log = "/tmp/amsp_foreign_" + std::to_string(getpid());
+  const std::string log = log_of_ranks();
   std::vector<pid_t> pids;
   for (int r = 0; r < world; ++r) {
     pids.push_back(fork());
@@ -72,16 +90,38 @@ Outcome run_ranks(int world, JobOfRank job_of_rank) {
     }
   }
   Outcome outcome;
-  for (pid_t pid : pids) {
-    int status = 0;
-    waitpid(pid, &status, 0);
-    outcome.statuses.push_back(WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
-  }
-  std::stringstream text;
-  text << std::ifstream(log).rdbuf();
-  outcome.text = text.str();
-  unlink(log.c_str());
+  for (pid_t pid : pids) outcome.statuses.push_back(status_of(pid));
+  outcome.text = take_text(log);
   return outcome;
+}
+
+// Rank 0 of two in a process of its own, while this process plays rank 1 (over a raw socket).
+template <class Body, class Play>
+Outcome run_rank_zero_with(const std::string& address, Body body, Play play) {
+  RankIdentity self{Rank(0), 2, 0, address, free_port(), "torchrun"};
+  const std::string log = log_of_ranks();
+  const pid_t pid = fork();
+  if (pid == 0) {
+    if (!std::freopen(log.c_str(), "a", stderr)) _exit(9);
+    body(self);
+    _exit(0);
+  }
+  play(connect_to("127.0.0.1", self.port, Seconds(5)));
+  Outcome outcome;
+  outcome.statuses.push_back(status_of(pid));
+  outcome.text = take_text(log);
+  return outcome;
+}
+
+// Says hello as `rank`.
+void say_hello(const Descriptor& socket, Rank rank) {
+  write_frame(socket.get(), {FrameKind::hello, to_text(hello_of_this_host(rank, 2, "digest"))});
+}
+
+// Rank 1 as it keeps the coordinator from giving the job up before rank 0's own time-out.
+void play_a_busy_rank(const Descriptor& socket) {
+  say_hello(socket, Rank(1));
+  while (write_frame(socket.get(), {FrameKind::set, "key\nvalue"})) usleep(20000);
 }
 
 ExecJob gathers(int world, int bytes = 4096) {
@@ -176,4 +216,36 @@ TEST_CASE("a rank that never comes is named") {
   INFO(outcome.text);
   CHECK(outcome.statuses[0] == 1);
   CHECK_THAT(outcome.text, Contains("no sign of rank 1"));
+}
+
+TEST_CASE("rank 0 that cannot reach itself ends with the reason") {
+  // No connection is made to the broadcast address.
+  const std::string nowhere = "255.255.255.255";
+  ExecJob job = gathers(2);
+  job.options.timeout = milliseconds(300);
+  const Outcome rank = run_rank_zero_with(
+      nowhere, [&](auto& self) { run_as_rank(job, self); }, play_a_busy_rank);
+  INFO(rank.text);
+  CHECK(rank.statuses[0] == 1);
+  CHECK_THAT(rank.text, Contains("rank 0 stops: cannot reach rank 0 at " + nowhere));
+  const Outcome team = run_rank_zero_with(
+      nowhere, [&](auto& self) { launched_team(self, milliseconds(300))->run(job); },
+      play_a_busy_rank);
+  INFO(team.text);
+  CHECK(team.statuses[0] == 1);
+  CHECK_THAT(team.text, Contains("rank 0 stops: cannot reach rank 0 at " + nowhere));
+}
+
+TEST_CASE("ranks that disagree are bad input to rank 0, whichever way it was started") {
+  const ExecJob job = gathers(2);
+  const auto play_rank_seven = [](const Descriptor& socket) { say_hello(socket, Rank(7)); };
+  const Outcome rank = run_rank_zero_with(
+      "127.0.0.1", [&](auto& self) { run_as_rank(job, self); }, play_rank_seven);
+  const Outcome team = run_rank_zero_with(
+      "127.0.0.1", [&](auto& self) { launched_team(self, Seconds(5))->run(job); }, play_rank_seven);
+  for (const Outcome& outcome : {rank, team}) {
+    INFO(outcome.text);
+    CHECK(outcome.statuses[0] == 2);
+    CHECK_THAT(outcome.text, Contains("says it is rank 7; ranks are 0 to 1"));
+  }
 }

@@ -13,7 +13,7 @@
 namespace amsp {
 
 // Where an instance of an op stands: training step and repetition of its block.
-struct Instance {
+struct ExecInstance {
   int step = 0;
   std::int64_t repetition = 0;
 };
@@ -24,7 +24,7 @@ struct Wait {
   std::int64_t repeat = 1;  // of the awaited op's block
   bool same_block = false;
   int lag = 0;  // 1: the previous repetition (same block) or the previous step
-  [[nodiscard]] std::int64_t count(Instance instance) const {
+  [[nodiscard]] std::int64_t count(ExecInstance instance) const {
     return same_block ? instance.step * repeat + instance.repetition + 1 - lag
                       : (instance.step + 1 - lag) * repeat;
   }
@@ -49,7 +49,7 @@ struct RankProgram {
   std::vector<PlannedBlock> blocks;
   std::vector<std::int64_t> repeat_of_op;  // 0 for an op in no block
 
-  [[nodiscard]] std::int64_t index(OpId op, Instance instance) const {
+  [[nodiscard]] std::int64_t index(OpId op, ExecInstance instance) const {
     return instance.step * repeat_of_op[op.position()] + instance.repetition;
   }
 };

@@ -35,7 +35,7 @@ RankTimes StreamWorkers::run() {
   return std::move(times_);
 }
 
-bool StreamWorkers::await(const PlannedOp& op, Instance instance, Seconds& ready) {
+bool StreamWorkers::await(const PlannedOp& op, ExecInstance instance, Seconds& ready) {
   std::unique_lock lock(mutex_);
   for (const Wait& wait : op.waits) {
     const std::int64_t count = wait.count(instance);
@@ -59,7 +59,7 @@ void StreamWorkers::work(StreamId stream, int steps) {
   sharpen_timers();
   StreamState& state = streams_[stream.position()];
   Seconds stream_free = now();
-  auto run_one = [&](const PlannedOp& op, Instance instance) {
+  auto run_one = [&](const PlannedOp& op, ExecInstance instance) {
     state.step = instance.step;
     state.op = op.op.index;
     state.waiting = true;

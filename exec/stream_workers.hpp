@@ -42,7 +42,7 @@ class StreamWorkers {
   };
   void work(StreamId stream, int steps);
   // Waits for the dependencies; the moment from which the op could start, false = give up.
-  bool await(const PlannedOp& op, Instance instance, Seconds& ready);
+  bool await(const PlannedOp& op, ExecInstance instance, Seconds& ready);
   void finish(const PlannedOp& op, std::int64_t instance, OpTime time);
 
   const ExecJob& job_;

@@ -36,7 +36,7 @@ class CollectiveLoop {
   ncclComm_t communicator_;
   int ranks_, rank_;
   Buffer send_, receive_;
-  Stream stream_, compute_;
+  DeviceStream stream_, compute_;
 };
 
 void check(ncclResult_t status);

@@ -48,12 +48,12 @@ class Buffer {
   void* data_ = nullptr;
 };
 
-class Stream {
+class DeviceStream {
  public:
-  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
-  ~Stream() { cudaStreamDestroy(stream_); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
+  DeviceStream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+  ~DeviceStream() { cudaStreamDestroy(stream_); }
+  DeviceStream(const DeviceStream&) = delete;
+  DeviceStream& operator=(const DeviceStream&) = delete;
   [[nodiscard]] cudaStream_t get() const { return stream_; }
   void wait() const { check(cudaStreamSynchronize(stream_)); }
 
@@ -74,8 +74,8 @@ class Stopwatch {
   }
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
-  void start(const Stream& stream) { check(cudaEventRecord(start_, stream.get())); }
-  void stop(const Stream& stream) { check(cudaEventRecord(stop_, stream.get())); }
+  void start(const DeviceStream& stream) { check(cudaEventRecord(start_, stream.get())); }
+  void stop(const DeviceStream& stream) { check(cudaEventRecord(stop_, stream.get())); }
   // Waits for the end.
   [[nodiscard]] Seconds elapsed() const {
     float milliseconds_taken = 0;
@@ -98,7 +98,7 @@ class Gemm {
   ~Gemm() { cublasDestroy(handle_); }
   Gemm(const Gemm&) = delete;
   Gemm& operator=(const Gemm&) = delete;
-  void launch(const Stream& stream) {
+  void launch(const DeviceStream& stream) {
     const float one = 1, zero = 0;
     check(cublasSetStream(handle_, stream.get()));
     // cuBLAS is column-major: C' = B' A'.

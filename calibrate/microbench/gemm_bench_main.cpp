@@ -31,7 +31,7 @@ struct Settings {
 // Median of several measurements of one launch; caches hold nothing of use between launches that
 // touch more than they hold.
 template <class Launch>
-Seconds median_time(const Settings& settings, const Stream& stream, const Launch& launch) {
+Seconds median_time(const Settings& settings, const DeviceStream& stream, const Launch& launch) {
   for (int i = 0; i < settings.warm_up; ++i) launch();
   Stopwatch watch;
   std::vector<Seconds> times;
@@ -65,7 +65,7 @@ void measure(const Settings& settings) {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, 0));
   fmt::print("# gemm-bench on {}, {} repetitions, median\n", properties.name, settings.repetitions);
-  const Stream stream;
+  const DeviceStream stream;
   const auto count = static_cast<std::size_t>(settings.elements) / 4 * 4;
   {
     const Buffer out(4 * count), a(4 * count), b(4 * count);

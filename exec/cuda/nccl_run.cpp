@@ -120,7 +120,7 @@ CollectiveShape NcclRun::shape_of(const PlannedOp& planned) const {
           static_cast<int>(comm.members(planned.membership->group).size()), part.root};
 }
 
-void NcclRun::launch(const PlannedOp& planned, Instance instance) {
+void NcclRun::launch(const PlannedOp& planned, ExecInstance instance) {
   const cudaStream_t stream = streams_[schedule_.op(planned.op).stream.position()];
   for (const Wait& wait : planned.waits) {
     const std::int64_t count = wait.count(instance);

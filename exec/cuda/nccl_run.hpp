@@ -32,7 +32,7 @@ class NcclRun {
   void choose_device();
   void create_streams();
   void connect();
-  void launch(const PlannedOp& planned, Instance instance);
+  void launch(const PlannedOp& planned, ExecInstance instance);
   void launch_work(const PlannedOp& planned, std::int64_t index);
   void launch_collective(const PlannedOp& planned, std::int64_t index);
   // Waits for the GPU while it watches NCCL's errors.

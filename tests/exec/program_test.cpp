@@ -38,7 +38,7 @@ Schedule random_schedule(int world) {
 // All instances in program order.
 struct Site {
   OpId op;
-  Instance instance;
+  ExecInstance instance;
 };
 std::vector<Site> walk(const Schedule& schedule, int steps) {
   std::vector<Site> places;

@@ -51,10 +51,8 @@ void settle(ncclComm_t comm, Seconds timeout, std::string_view what) {
   while (state == ncclInProgress) {
     check_nccl(ncclCommGetAsyncError(comm, &state), comm, what);
     if (state != ncclInProgress) break;
-    if (now() > deadline) {
-      ncclCommAbort(comm);
+    if (now() > deadline)
       throw CheckFailed(fmt::format("{}: NCCL: no answer within {}", what, human(timeout)));
-    }
     usleep(50);
   }
   check_nccl(state, comm, what);
@@ -72,8 +70,13 @@ ncclComm_t connect_world(ControlLink& link, Rank rank, int world, Seconds timeou
   ncclComm_t comm = nullptr;
   ncclConfig_t config = non_blocking();
   const auto what = fmt::format("joining {} ranks", world);
-  check_nccl(ncclCommInitRankConfig(&comm, world, id, rank.index, &config), comm, what);
-  settle(comm, timeout, what);
+  try {
+    check_nccl(ncclCommInitRankConfig(&comm, world, id, rank.index, &config), comm, what);
+    settle(comm, timeout, what);
+  } catch (...) {
+    if (comm) ncclCommAbort(comm);
+    throw;
+  }
   return comm;
 }
 
@@ -83,15 +86,20 @@ NcclGroup::NcclGroup(ncclComm_t world, int group, int index, int members, Bytes 
   ncclConfig_t config = non_blocking();
   const int color = group < 0 ? NCCL_SPLIT_NOCOLOR : group;
   const auto what = fmt::format("splitting off group {}", group);
-  check_nccl(ncclCommSplit(world, color, index, &comm_, &config), world, what);
-  settle(world, timeout, what);
-  if (group < 0) return;
-  settle(comm_, timeout, what);
-  // Parts are equal for NCCL: the last may reach past the buffer by less than one part.
-  const auto bytes =
-      static_cast<std::size_t>(capacity.value()) + 16 * static_cast<std::size_t>(members);
-  input_ = DeviceMemory(bytes, what);
-  output_ = DeviceMemory(bytes, what);
+  try {
+    check_nccl(ncclCommSplit(world, color, index, &comm_, &config), world, what);
+    settle(world, timeout, what);
+    if (group < 0) return;
+    settle(comm_, timeout, what);
+    // Parts are equal for NCCL: the last may reach past the buffer by less than one part.
+    const auto bytes =
+        static_cast<std::size_t>(capacity.value()) + 16 * static_cast<std::size_t>(members);
+    input_ = DeviceMemory(bytes, what);
+    output_ = DeviceMemory(bytes, what);
+  } catch (...) {
+    abort();  // an object that was not made has no destructor
+    throw;
+  }
 }
 
 NcclGroup::~NcclGroup() {

@@ -14,8 +14,8 @@
 
 namespace amsp {
 
-// Waits until a non-blocking call has ended; aborts the communicator and throws CheckFailed when it
-// failed or took longer than `timeout`.
+// Waits until a non-blocking call has ended; throws CheckFailed when it failed or took longer than
+// `timeout`. The communicator's owner aborts it then, once.
 void settle(ncclComm_t comm, Seconds timeout, std::string_view what);
 
 // The communicator of all ranks; NCCL's id travels through the coordinator's store.

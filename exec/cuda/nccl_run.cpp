@@ -40,7 +40,12 @@ NcclRun::NcclRun(const RankContext& context)
       marks_(schedule_.ops.size()) {
   choose_device();
   create_streams();
-  connect();
+  try {
+    connect();
+  } catch (...) {
+    abort_all();  // an object that was not made has no destructor
+    throw;
+  }
 }
 
 NcclRun::~NcclRun() {

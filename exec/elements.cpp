@@ -107,15 +107,32 @@ void put(Dtype dtype, std::byte* at, std::int64_t value) {
   }
 }
 
-// Contents of a member's input. 7 and 31 are coprime to every modulus up to 8 but 7 itself.
+bool sums(CollectiveKind kind) {
+  return kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce ||
+         kind == CollectiveKind::reduce_scatter;
+}
+
+// The finalizer of splitmix64 (Steele, Lea, Flood 2014): neighbours get unlike numbers.
+std::uint64_t mix(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31);
+}
+
+// Contents of a member's input. What is moved differs in any byte that all types hold exactly. Of
+// what is summed each addend is 1 to 7, and where all members' would be too much for the type, only
+// every n-th member gives one, another for each element.
 std::int64_t input_value(const CollectiveShape& shape, int member, std::uint64_t salt,
                          std::int64_t element) {
-  const std::int64_t modulus =
-      std::clamp<std::int64_t>(exact_up_to(shape.dtype) / shape.members + 1, 1, 8);
-  const auto mixed = static_cast<std::uint64_t>(element) * 7 +
-                     static_cast<std::uint64_t>(member) * 31 + salt * 13 +
-                     static_cast<std::uint64_t>(element / 61);
-  return static_cast<std::int64_t>(mixed % static_cast<std::uint64_t>(modulus));
+  constexpr std::int64_t moved = 251, largest_addend = 7;
+  const auto place = static_cast<std::uint64_t>(element);
+  const auto index = static_cast<std::uint64_t>(member);
+  const std::uint64_t mixed = mix(mix(mix(salt) + index) + place);
+  if (!sums(shape.kind)) return static_cast<std::int64_t>(mixed % moved);
+  const std::int64_t addends = exact_up_to(shape.dtype) / largest_addend;
+  const auto every = static_cast<std::uint64_t>((shape.members + addends - 1) / addends);
+  if ((index + place + salt) % every != 0) return 0;
+  return static_cast<std::int64_t>(mixed % largest_addend) + 1;
 }
 
 // What the collective must leave in place `element` of the member's output.

@@ -34,9 +34,11 @@ struct Part {
 Part part_of(const CollectiveShape& shape, int member);
 
 // Fills a member's whole input: small whole numbers that depend on member, place and `salt`, such
-// that sums over all members are exact in the type.
+// that they and, where the collective sums, their sums over all members are exact in the type. Sums
+// are never 0.
 void fill_input(const CollectiveShape& shape, int member, std::uint64_t salt, std::byte* input);
-// Empty, or what is wrong: "element 17 of the all_gather is 3, should be 5".
+// Empty, or what is wrong: "element 17 of 64 (all_gather of fp32) is wrong on member 1: it should
+// be 5".
 std::string check_output(const CollectiveShape& shape, int member, std::uint64_t salt,
                          const std::byte* output);
 // The part of the output that the collective defines on this member.

@@ -17,7 +17,7 @@ struct HostRanks {
 // cluster's nodes are alike.
 std::vector<HostRanks> parse_hosts(std::string_view text);
 
-// localhost, a loopback address, or this host's own name.
+// localhost, 127.0.0.1, or this host's own name.
 bool is_this_host(const std::string& name);
 
 }  // namespace amsp

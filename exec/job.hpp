@@ -38,7 +38,7 @@ struct ExecJob {
   std::function<void(Rank, OpId)> before_op;
 };
 
-// Throws InputError naming the op that cannot run so (no duration, too few ranks, …).
+// Throws InputError when it cannot run so: a schedule that is wrong, an op without a duration.
 void check_job(const ExecJob& job);
 
 // Time for which an emulated device holds the op's stream.

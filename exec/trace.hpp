@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an execution measured (docs/formats/exec-trace.md): when each instance of each op ran on
-// each rank. Times are seconds on one clock, from the first op's start.
+// each rank. Times are seconds on one clock, from the first readiness in a measured step.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -44,7 +44,7 @@ struct ExecTrace {
 
 // Joins the times of all ranks; those of warm-up steps are dropped.
 ExecTrace make_trace(const ExecJob& job, const std::vector<RankTimes>& ranks);
-// Durations (end - start) of an op on a rank, in order.
+// Of an even number the mean of the middle two; 0 of none.
 Seconds median(std::vector<Seconds> values);
 // Also opens in Perfetto and chrome://tracing: a process for each rank, a thread for each stream.
 std::string to_json(const Schedule& schedule, const ExecTrace& trace);

@@ -12,6 +12,7 @@
 
 #include "base/units_text.hpp"
 #include "exec/clock.hpp"
+#include "exec/host_memory.hpp"
 
 namespace amsp {
 namespace {
@@ -63,7 +64,6 @@ void Coordinator::renew(std::map<std::string, std::string> store) {
   store_ = std::move(store);
   first_failure_.clear();
   ended_ops_ = 0;
-  running_ = false;
 }
 
 // Ranks come again as soon as their last job has ended.
@@ -168,7 +168,13 @@ void Coordinator::handle_hello(Rank rank, const std::string& text) {
                           "other ranks have {:.12})",
                           name_of(Rank(r)), peers_[r].hello.digest, most->first),
               true);
-  running_ = true;
+  start_ranks();
+}
+
+void Coordinator::start_ranks() {
+  std::map<std::string, std::vector<Rank>> neighbours;
+  for (std::size_t r = 0; r < peers_.size(); ++r) neighbours[peers_[r].hello.boot].emplace_back(r);
+  for (const auto& [boot, ranks] : neighbours) store_[neighbours_key(boot)] = to_text(ranks);
   last_progress_ = now();
   broadcast({FrameKind::start, ""});
 }

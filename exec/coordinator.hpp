@@ -57,6 +57,7 @@ class Coordinator {
   void handle(Rank rank);
   void handle_hello(Rank rank, const std::string& text);
   void handle_end(Rank rank);
+  void start_ranks();
   void answer_gets();
   void watch();
   [[nodiscard]] std::string name_of(Rank rank) const;
@@ -76,7 +77,6 @@ class Coordinator {
   std::function<std::string()> lost_;
   std::string first_failure_;  // reported by a rank; perhaps only the echo of another's death
   Seconds first_failure_at_;
-  bool running_ = false;
 };
 
 }  // namespace amsp

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gloo on CPUs: one thread per stream, one set of TCP connections per communicator.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <map>
 
 #include "base/error.hpp"
-#include "base/units_text.hpp"
 #include "exec/backend.hpp"
 #include "exec/clock.hpp"
 #include "exec/gloo/group.hpp"
 #include "exec/host_kernels.hpp"
+#include "exec/host_memory.hpp"
 #include "exec/stream_workers.hpp"
 
 namespace amsp {
@@ -60,7 +60,12 @@ class GlooRun {
         most = std::max(most, part.bytes + size_of(part.dtype));
         first.emplace(part.communicator.position(), shape_of(op));
       }
-    check_memory(capacity);
+    Bytes needed;  // three buffers for each communicator (GlooGroup)
+    for (const auto& [comm, bytes] : capacity) needed += bytes * 3.0;
+    std::ifstream meminfo("/proc/meminfo");
+    claim_memory(context_.link, context_.rank,
+                 hello_of_this_host(context_.rank, context_.job.schedule.world, "").boot, needed,
+                 available_memory(meminfo));
     for (const auto& [comm, bytes] : capacity) {
       const Communicator& communicator = context_.job.schedule.communicators[comm];
       const auto membership = communicator.membership(context_.rank);
@@ -71,19 +76,6 @@ class GlooRun {
           static_cast<int>(communicator.members(membership->group).size()), bytes);
       fill_input(first.at(comm), membership->index, comm, groups_[comm]->input());
     }
-  }
-
-  // Three buffers for each communicator (GlooGroup). All ranks may be on this host.
-  void check_memory(const std::map<std::size_t, Bytes>& capacity) const {
-    Bytes needed;
-    for (const auto& [comm, bytes] : capacity) needed += bytes * 3.0;
-    const Bytes available(static_cast<double>(sysconf(_SC_AVPHYS_PAGES)) *
-                          static_cast<double>(sysconf(_SC_PAGESIZE)));
-    if (needed * context_.job.schedule.world > available)
-      throw CheckFailed(
-          fmt::format("its buffers need {} on each of {} ranks, but this host has "
-                      "only {} left; use a smaller model",
-                      human(needed), context_.job.schedule.world, human(available)));
   }
 
   Seconds run_op(const PlannedOp& planned, std::int64_t instance, Seconds ready) {

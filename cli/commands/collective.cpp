@@ -12,6 +12,7 @@
 #include "base/units_text.hpp"
 #include "calibrate/calibrate_files.hpp"
 #include "calibrate/observations.hpp"
+#include "cli/calibration_cluster.hpp"
 #include "cli/command.hpp"
 #include "report/collective_figure.hpp"
 #include "report/collective_text.hpp"
@@ -90,7 +91,7 @@ class CollectiveCommand : public Command {
     if (calibration_.value_or("").empty()) {
       throw InputError("give --cluster, --calibration or both");
     }
-    return load_calibration(resolve_data("calibration", "calibrate/data", *calibration_)).made_on();
+    return cluster_of_calibration(*calibration_);
   }
 
   GroupShape shape_of(const ClusterSpec& cluster) const {

@@ -8,6 +8,7 @@
 #include "base/file.hpp"
 #include "base/terminal.hpp"
 #include "base/units_text.hpp"
+#include "cli/calibration_cluster.hpp"
 #include "cli/command.hpp"
 #include "exec/backend.hpp"
 #include "exec/identity.hpp"
@@ -42,8 +43,11 @@ class ExecCommand : public Command {
     options.integer("--gpus", "N", "ranks of a scenario (default: its first number of GPUs)", gpus_,
                     1, 1 << 20);
     options.option("--cluster", "CLUSTER",
-                   "whose GPU a schedule's kernels are timed for (name or path)", cluster_);
-    options.option("--calibration", "CALIBRATION", "measured kernel times (name or path)",
+                   "whose GPU the kernels are timed for: name or path (default: the scenario's, or "
+                   "the one that the calibration was made on)",
+                   cluster_);
+    options.option("--calibration", "CALIBRATION",
+                   "measured kernel times: name or path (default: the cluster's own)",
                    calibration_);
     options.repeated("--set", "KEY=VALUE", "replace a value of the scenario", settings_);
     options.choice("--backend", "NAME", "gloo or nccl", backend_, {"gloo", "nccl"});
@@ -131,7 +135,13 @@ class ExecCommand : public Command {
         throw InputError(Place{"command line", settings_.empty() ? "--gpus" : "--set"},
                          "is for scenarios, but \"" + input_ + "\" is a schedule");
       job.schedule = load_schedule(input_);
-      if (cluster_) time_kernels(job, load_cluster(*cluster_), calibration_.value_or(""));
+      // Without either, kernels of stated times need no more; others are refused (check_job).
+      if (cluster_) {
+        const ClusterSpec cluster = load_cluster(*cluster_);
+        time_kernels(job, cluster, calibration_.value_or(cluster.calibration));
+      } else if (!calibration_.value_or("").empty()) {
+        time_kernels(job, cluster_of_calibration(*calibration_), *calibration_);
+      }
       return job;
     }
     const Scenario scenario = load_scenario(input_, settings_);
@@ -140,8 +150,10 @@ class ExecCommand : public Command {
     job.schedule = generate_schedule(scenario.model, scenario.training,
                                      parse_strategy(scenario.strategy, machine.data_parallel()),
                                      machine.data_parallel());
-    time_kernels(job, cluster_ ? load_cluster(*cluster_) : scenario.cluster,
-                 calibration_.value_or(scenario.calibration), scenario.compute_efficiency);
+    const ClusterSpec cluster = cluster_ ? load_cluster(*cluster_) : scenario.cluster;
+    time_kernels(job, cluster,
+                 calibration_.value_or(cluster_ ? cluster.calibration : scenario.calibration),
+                 scenario.compute_efficiency);
     return job;
   }
   static void time_kernels(ExecJob& job, const ClusterSpec& cluster, const std::string& calibration,

@@ -55,10 +55,10 @@ class ValidateCommand : public Command {
                    require_);
     options.choice("--format", "FORMAT", "table or json", format_, {"table", "json"});
     options.output_file("-o,--output", "FILE", "also write the JSON here", output_);
-    options.option("--save-measurements", "DIR",
-                   "write what was fitted as CSV that amsp calibrate reads", measurements_);
-    options.option("--timeline", "FILE", "write both traces of each schedule as Chrome trace JSON",
-                   timeline_);
+    options.output_folder("--save-measurements", "DIR",
+                          "write what was fitted as CSV that amsp calibrate reads", measurements_);
+    options.output_file("--timeline", "FILE",
+                        "write both traces of each schedule as Chrome trace JSON", timeline_);
     html_.declare(options);
   }
 
@@ -181,8 +181,8 @@ class ValidateCommand : public Command {
   void write(const ValidationReport& report) const {
     if (output_) write_and_say(*output_, to_json(report));
     if (timeline_) write_and_say(*timeline_, validation_timeline(report));
-    if (measurements_)
-      write_and_say(std::filesystem::path(*measurements_) / "collectives.csv",
+    if (!measurements_.empty())
+      write_and_say(std::filesystem::path(measurements_) / "collectives.csv",
                     measurements_csv(report.benchmark));
     html_.write("Predicted and measured", {{"", "validation.json", to_json(report)},
                                            {"", "timeline.json", validation_timeline(report)}});
@@ -199,8 +199,8 @@ class ValidateCommand : public Command {
     return percent / 100;
   }
 
-  std::string format_ = "table", backend_ = "gloo";
-  std::optional<std::string> size_, intra_, inter_, hosts_, cluster_, measurements_;
+  std::string format_ = "table", backend_ = "gloo", measurements_;
+  std::optional<std::string> size_, intra_, inter_, hosts_, cluster_;
   SshOptions ssh_;
   std::vector<std::string> uplinks_;
   std::optional<std::string> require_, output_, timeline_;

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "base/json_value.hpp"
+#include "base/units_text.hpp"
 #include "program.hpp"
 
 using namespace amsp;
@@ -23,13 +24,18 @@ std::string scenario(const std::string& more) {
          more + "}";
 }
 
-// One op a step that takes the given time on each of the ranks.
-std::string schedule(int ranks, const std::string& time) {
+// One op a step, of one kernel, on each of the ranks.
+std::string schedule_of(int ranks, const std::string& kernel) {
   return R"({"name": "one", "world": )" + std::to_string(ranks) +
          R"(, "streams": [{"name": "compute", "compute": true}],
       "blocks": [{"name": "step", "repeat": 1, "ops": [{"name": "work",
-      "stream": "compute", "kernels": [{"kind": "fixed", "duration": ")" +
-         time + R"("}]}]}]})";
+      "stream": "compute", "kernels": [)" +
+         kernel + "]}]}]}";
+}
+
+// It takes the given time.
+std::string schedule(int ranks, const std::string& time) {
+  return schedule_of(ranks, R"({"kind": "fixed", "duration": ")" + time + "\"}");
 }
 
 }  // namespace
@@ -202,4 +208,40 @@ TEST_CASE("a second job that takes no time and absurd times are refused") {
   const Outcome tiny = amsp_run(replay + "/tiny.json");
   CHECK(tiny.status == 2);
   CHECK_THAT(tiny.err, Contains("\"work\"") && Contains("1e-12s"));
+}
+
+TEST_CASE("exec times kernels by a calibration, a cluster, or the one that the other names") {
+  const Folder folder;
+  const std::string file = (folder.path / "gemm.json").string();
+  put(file, schedule_of(1, R"({"kind": "gemm", "m": 4096, "n": 4096, "k": 4096})"));
+  const auto step_time = [&](const std::string& flags) {
+    const Outcome run = amsp_run("exec " + file + " --nproc 1 --warmup 0 --steps 1 " + flags +
+                                 " -o " + (folder.path / "trace.json").string());
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    const JsonValue trace = JsonValue::parse_file(folder.path / "trace.json");
+    return parse_seconds(trace.at("step_time").as_string()).value();
+  };
+  const double both = step_time("--cluster a800-4hdr --calibration a800-4hdr");
+  CHECK(step_time("--cluster a800-4hdr") == Approx(both).epsilon(1e-4));
+  CHECK(step_time("--calibration a800-4hdr") == Approx(both).epsilon(1e-4));
+  CHECK(step_time("--cluster a800-4hdr --calibration ''") !=
+        Approx(both).epsilon(1e-4));  // by the data sheet
+  const Outcome neither = amsp_run("exec " + file + " --nproc 1");
+  CHECK(neither.status == 2);
+  CHECK_THAT(neither.err, Contains("give --calibration (or a cluster) to time it"));
+}
+
+TEST_CASE("validate refuses where nothing can be written before it measures") {
+  const Folder folder;
+  put(folder.path / "file", "");
+  const std::string file = (folder.path / "file").string();
+  for (const auto& [flags, reason] :
+       {std::pair{"--timeline " + folder.path.string(), "is a folder, not a file"},
+        {"--save-measurements " + file, "is a file, not a folder"}}) {
+    // Without these ranks: what is refused first is the path.
+    const Outcome run = amsp_run("validate --hosts localhost:1 --backend nccl " + flags);
+    CHECK(run.status == 2);
+    CHECK_THAT(run.err, Contains(reason));
+  }
 }

@@ -38,6 +38,7 @@ struct KindFit {
   std::vector<double> trust;  // of each row: 1 = believed, small = an outlier
   double rotation = 0;        // sizes are compared as bytes / ranks^rotation
   Kriging correction;
+  double line_share = 0;  // of the straight line through a group's own measured times
   // Widen intervals until nine of ten left-out rows lie inside; sizes from 16 MiB, and below.
   double interval_factor = 1;
   double small_interval_factor = 1;

@@ -157,7 +157,8 @@ Json fit_json(const CollectiveCalibration& calibration, const KindFit& fit) {
   json["correction"] = {{"rotation", fit.rotation},
                         {"length", kernel.length},
                         {"amplitude", kernel.amplitude},
-                        {"noise", kernel.noise}};
+                        {"noise", kernel.noise},
+                        {"line_share", fit.line_share}};
   json["rows"] = Json::array();
   for (std::size_t i = 0; i < fit.rows.size(); ++i) {
     const Observation& row = fit.rows[i];
@@ -187,8 +188,9 @@ KindFit read_fit(const JsonValue& json, CollectiveKind kind,
     fit.trust.push_back(row.at("trust").as_number(0, 1));
   }
   const JsonValue correction = json.at("correction");
-  correction.accept_keys({"rotation", "length", "amplitude", "noise"});
+  correction.accept_keys({"rotation", "length", "amplitude", "noise", "line_share"});
   fit.rotation = correction.at("rotation").as_number(0, 1);
+  if (const auto share = correction.find("line_share")) fit.line_share = share->as_number(0, 1);
   Kernel3 kernel;
   for (const JsonValue& length : correction.at("length").items()) {
     kernel.length.push_back(length.as_number(1e-6, 1e6));

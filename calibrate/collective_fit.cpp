@@ -6,6 +6,7 @@
 #include <map>
 
 #include "calibrate/collective_calibration.hpp"
+#include "calibrate/correction_fit.hpp"
 #include "calibrate/fit_intervals.hpp"
 #include "calibrate/fit_stage.hpp"
 
@@ -21,27 +22,6 @@ void take(const LeastSquaresSolution& solution, KindFit& fit) {
   }
   fit.trust = solution.weights;
   fit.spread = solution.scale;
-}
-
-void correct(KindFit& fit, const Hardware& hardware) {
-  double best_score = HUGE_VAL;
-  for (const double rotation : {0.0, 1.0}) {
-    KindFit trial = fit;
-    trial.rotation = rotation;
-    const auto points = correction_points(trial, hardware);
-    Kriging correction =
-        fit_kriging(points, {{0.7, 1.5, 3.0, 6.0}, {0.7, 1.5, 3.0, 6.0}, {1.0, 3.0}, {1.0, 3.0}});
-    double score = 0;
-    const auto& left_out = correction.leave_one_out();
-    for (std::size_t i = 0; i < left_out.size(); ++i) {
-      score += fit.trust[i] * size_weight(fit.rows[i].bytes) * std::abs(left_out[i]);
-    }
-    if (score < best_score) {
-      best_score = score;
-      fit.rotation = rotation;
-      fit.correction = std::move(correction);
-    }
-  }
 }
 
 // Several times of one size in one file (out of place, in place, repeated runs) become one row:
@@ -158,7 +138,7 @@ CollectiveCalibration fit_collectives(std::vector<Observation> rows, const Clust
     keep_free(of_kind, fit);
     if (fit.rows.empty()) continue;
     if (options.correct) {
-      correct(fit, result.hardware);
+      fit_correction(fit, result.hardware);
     } else {
       fit.correction = make_correction(fit, {{1, 1, 1, 1}, 0.0, fit.spread}, result.hardware);
     }

@@ -6,6 +6,8 @@
 #include <functional>
 #include <set>
 
+#include "calibrate/straight_lines.hpp"
+
 namespace amsp {
 namespace {
 
@@ -62,9 +64,14 @@ class Validation {
   std::vector<HeldOutRow> take() { return std::move(held_out_); }
 
  private:
-  // Sizes of one octave stand together (33554400 and 33554432 bytes are one size).
-  static double octave(const Observation& row) {
-    return std::round(std::log2(row.bytes.value()) * 4) / 4;
+  static double octave(const Observation& row) { return quarter_octave(row.bytes); }
+
+  std::optional<double> line_error(LeftOut left_out, const Observation& row) const {
+    if (left_out == LeftOut::scales_above) return std::nullopt;
+    const auto time = left_out == LeftOut::size ? line_between_sizes(rows_, row)
+                                                : line_between_scales(rows_, row);
+    if (!time) return std::nullopt;
+    return std::log(*time / row.time);
   }
 
   bool inner_size(const Observation& row) const {
@@ -99,7 +106,8 @@ class Validation {
     for (const Observation& row : judged) {
       if (fit.find(row.kind) == nullptr) continue;
       const CurveValue value = fit.at(row.kind, row.bytes, row.shape);
-      HeldOutRow result{row, left_out, 1, std::log(value.time / row.time), false};
+      HeldOutRow result{
+          row, left_out, 1, std::log(value.time / row.time), false, line_error(left_out, row)};
       if (largest > 0) result.scale_ratio = static_cast<double>(row.shape.ranks) / largest;
       result.covered = std::abs(result.log_error) <= std::log(value.factor90());
       held_out_.push_back(std::move(result));
@@ -117,6 +125,18 @@ double quantile(std::vector<double>& values, double share) {
       values.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(rank, 1) - 1);
   std::nth_element(values.begin(), place, values.end());
   return *place;
+}
+
+// `errors`: log(predicted / measured).
+ErrorSummary summary_of(const std::vector<double>& errors) {
+  ErrorSummary summary;
+  summary.rows = errors.size();
+  if (errors.empty()) return summary;
+  std::vector<double> sizes;
+  for (const double error : errors) sizes.push_back(std::abs(std::exp(error) - 1));
+  summary.median = quantile(sizes, 0.5);
+  summary.p95 = quantile(sizes, 0.95);
+  return summary;
 }
 
 }  // namespace
@@ -146,19 +166,23 @@ std::vector<HeldOutRow> cross_validate(const std::vector<Observation>& rows,
 }
 
 ErrorSummary summarise(const std::vector<HeldOutRow>& rows) {
-  ErrorSummary summary;
-  summary.rows = rows.size();
-  if (rows.empty()) return summary;
   std::vector<double> errors;
   double covered = 0;
   for (const HeldOutRow& row : rows) {
-    errors.push_back(std::abs(std::exp(row.log_error) - 1));
+    errors.push_back(row.log_error);
     covered += row.covered ? 1 : 0;
   }
-  summary.median = quantile(errors, 0.5);
-  summary.p95 = quantile(errors, 0.95);
-  summary.covered = covered / static_cast<double>(rows.size());
+  ErrorSummary summary = summary_of(errors);
+  if (!rows.empty()) summary.covered = covered / static_cast<double>(rows.size());
   return summary;
+}
+
+ErrorSummary summarise_lines(const std::vector<HeldOutRow>& rows) {
+  std::vector<double> errors;
+  for (const HeldOutRow& row : rows) {
+    if (row.line_log_error) errors.push_back(*row.line_log_error);
+  }
+  return summary_of(errors);
 }
 
 }  // namespace amsp

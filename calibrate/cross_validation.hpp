@@ -2,7 +2,8 @@
 // How well a fit predicts what it has not seen: leaves out each size, each scale, and all scales
 // above a given one, in turn.
 #pragma once
-#include <string>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "calibrate/collective_calibration.hpp"
@@ -18,6 +19,9 @@ struct HeldOutRow {
   double scale_ratio = 1;  // scales_above: ranks / the largest fitted scale
   double log_error = 0;    // log(predicted / measured)
   bool covered = false;    // the measured time lies in the 90 % interval
+  // The same of the straight line between the row's neighbours (straight_lines.hpp), where both
+  // were measured; sizes and scales only.
+  std::optional<double> line_log_error;
 };
 
 struct ErrorSummary {
@@ -34,5 +38,7 @@ std::vector<HeldOutRow> cross_validate(const std::vector<Observation>& rows,
                                        const std::vector<LeftOut>& what);
 
 ErrorSummary summarise(const std::vector<HeldOutRow>& rows);
+// Of the straight lines; `covered` stays 0.
+ErrorSummary summarise_lines(const std::vector<HeldOutRow>& rows);
 
 }  // namespace amsp

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "calibrate/correction_fit.hpp"
 #include "calibrate/fit_stage.hpp"
 
 namespace amsp {
@@ -18,14 +19,6 @@ double ninety_percent(std::vector<double>& values) {
   const auto place = values.begin() + static_cast<std::ptrdiff_t>(std::min(rank, n) - 1);
   std::nth_element(values.begin(), place, values.end());
   return *place;
-}
-
-std::vector<int> size_groups(const KindFit& fit) {
-  std::vector<int> groups;
-  for (const Observation& row : fit.rows) {
-    groups.push_back(static_cast<int>(std::lround(4 * std::log2(row.bytes.value()))));
-  }
-  return groups;
 }
 
 std::vector<int> scale_groups(const KindFit& fit) {

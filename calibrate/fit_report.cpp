@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "base/units_text.hpp"
+#include "calibrate/cross_validation.hpp"
 
 namespace amsp {
 namespace {
@@ -117,31 +117,6 @@ std::string fit_report(const Calibration& calibration, bool all_rows) {
     }
   }
   if (calibration.kernels) write_kernels(*calibration.kernels, text);
-  return text;
-}
-
-std::string validation_report(const std::vector<HeldOutRow>& held_out) {
-  std::map<std::string, std::vector<HeldOutRow>> groups;
-  for (const HeldOutRow& row : held_out) {
-    std::string what(name_of(row.left_out));
-    if (row.left_out == LeftOut::scales_above) {
-      what = row.scale_ratio <= 2 ? "scales above, to 2x" : "scales above, 2x to 4x";
-    }
-    const std::string size = row.row.bytes >= large_size ? "from 16 MiB" : "below 16 MiB";
-    groups[size + "|" + what + "|all kinds"].push_back(row);
-    groups[size + "|" + what + "|" + std::string(name_of(row.row.kind))].push_back(row);
-  }
-  std::string text = fmt::format("{:<13} {:<23} {:<15} {:>6} {:>8} {:>8} {:>9}\n", "sizes",
-                                 "left out", "collective", "rows", "median", "p95", "in 90 %");
-  for (const auto& [key, rows] : groups) {
-    const auto first = key.find('|');
-    const auto second = key.find('|', first + 1);
-    const ErrorSummary summary = summarise(rows);
-    text += fmt::format("{:<13} {:<23} {:<15} {:>6} {:>6.1f} % {:>6.1f} % {:>7.0f} %\n",
-                        key.substr(0, first), key.substr(first + 1, second - first - 1),
-                        key.substr(second + 1), summary.rows, 100 * summary.median,
-                        100 * summary.p95, 100 * summary.covered);
-  }
   return text;
 }
 

@@ -139,7 +139,7 @@ class LikelihoodSearch {
           keep_better(trial, best, score);
         }
       }
-      for (const double amplitude : {0.5, 1.0, 2.0, 4.0}) {
+      for (const double amplitude : {0.5, 1.0, 2.0, 4.0, 8.0, 16.0}) {
         Kernel3 trial = best;
         set_amplitude(trial, amplitude);
         keep_better(trial, best, score);

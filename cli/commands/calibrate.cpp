@@ -11,6 +11,7 @@
 #include "calibrate/fit_report.hpp"
 #include "calibrate/logs/measurement.hpp"
 #include "calibrate/logs/write_runs.hpp"
+#include "calibrate/validation_report.hpp"
 #include "cli/command.hpp"
 
 namespace amsp {
@@ -41,7 +42,9 @@ class CalibrateCommand : public Command {
                    cluster_);
     options.flag("--cross-validate", "predict what was left out: sizes, scales, larger scales",
                  cross_validate_);
-    options.flag("--residuals", "print the residual of every row", residuals_);
+    options.flag("--residuals",
+                 "print the residual of every row (with --cross-validate: of those left out)",
+                 residuals_);
     options.flag("--parse-only", "print what was read and stop", parse_only_);
     options.choice("--format", "FORMAT", "table, csv or json (with --parse-only)", format_,
                    {"table", "csv", "json"});
@@ -81,12 +84,12 @@ class CalibrateCommand : public Command {
     return errors.empty() ? 0 : 2;
   }
 
-  static int print_validation(const Measurements& measurements) {
+  int print_validation(const Measurements& measurements) const {
     const auto& rows = measurements.observations.rows;
     if (rows.empty()) throw InputError("nothing to validate: the files hold no collective times");
     const auto held_out = cross_validate(rows, measurements.cluster,
                                          {LeftOut::size, LeftOut::scale, LeftOut::scales_above});
-    const std::string text = validation_report(held_out);
+    const std::string text = validation_report(held_out, rows, residuals_);
     std::fwrite(text.data(), 1, text.size(), stdout);
     return 0;
   }

@@ -142,6 +142,43 @@ TEST_CASE("outliers are named by their trust") {
   CHECK(distrusted <= 3);
 }
 
+// A machine that takes up to 1.6 times as long as any physics says around 128 MiB.
+TEST_CASE("a stretch of sizes that the physics miss is believed and followed, an outlier is not") {
+  const ClusterSpec cluster = load_cluster("a800-4hdr");
+  const Hardware hardware = hardware_of(cluster);
+  std::vector<Observation> rows;
+  std::mt19937_64 random(11);
+  std::normal_distribution<double> normal(0, 0.01);
+  for (const int ranks : {16, 32, 64}) {
+    for (double bytes = 1 << 20; bytes < 5e9; bytes *= 2) {
+      Observation row;
+      row.shape = {ranks, 8, ranks / 8, 0};
+      row.bytes = Bytes(bytes);
+      const double slow = 0.5 * std::exp(-0.25 * std::pow(std::log2(bytes) - 27, 2));
+      row.time = physics_time(row.kind, row.bytes, row.shape, hardware, planted(cluster)).total() *
+                 std::exp(slow + normal(random));
+      row.source = std::to_string(ranks);
+      rows.push_back(row);
+    }
+  }
+  Observation& wild = rows[11 + 13];  // 32 ranks, 2 GiB
+  wild.time = wild.time * 3.0;
+  const Bytes wild_bytes = wild.bytes;
+  const CollectiveCalibration fit = fit_collectives(rows, cluster);
+  const KindFit& reduce = *fit.find(CollectiveKind::all_reduce);
+  for (std::size_t i = 0; i < reduce.rows.size(); ++i) {
+    const Observation& row = reduce.rows[i];
+    CAPTURE(row.shape.ranks, row.bytes.value(), reduce.trust[i]);
+    if (row.bytes == wild_bytes && row.shape.ranks == 32) {
+      CHECK(reduce.trust[i] < 0.25);
+    } else if (row.bytes > Bytes(6e7) && row.bytes < Bytes(3e8)) {
+      CHECK(reduce.trust[i] > 0.5);
+      const Seconds time = fit.at(row.kind, row.bytes, row.shape).time;
+      CHECK(time.value() == Approx(row.time.value()).epsilon(0.05));
+    }
+  }
+}
+
 TEST_CASE("ranges: measured, extrapolated, derived and default") {
   const ClusterSpec cluster = load_cluster("a800-4hdr");
   const auto rows = synthetic(cluster, planted(cluster), {2, 4, 8}, 0.01);

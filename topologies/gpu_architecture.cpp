@@ -16,6 +16,8 @@ std::optional<int> compute_capability(std::string_view architecture) {
 }
 
 bool reduces_in_switch(const GpuType& type, int gpus) {
+  // SHARP came into the switch with the third-generation NVSwitch (NVIDIA H100 architecture white
+  // paper, 2022); NCCL's NVLS asks for compute capability 9.0.
   constexpr int kHopper = 90;
   return gpus > 2 && type.nvlinks > 0 && !has_bridges_only(type) &&
          compute_capability(type.architecture).value_or(0) >= kHopper;

@@ -6,10 +6,10 @@
 
 #include "base/error.hpp"
 #include "base/units_text.hpp"
+#include "topologies/gpu_architecture.hpp"
 #include "topologies/import/device_groups.hpp"
 #include "topologies/import/gpu_names.hpp"
 #include "topologies/import/import.hpp"
-#include "topologies/switch_reduction.hpp"
 
 namespace amsp {
 namespace {

@@ -158,6 +158,9 @@ Calibration calibrate(const Measurements& measurements) {
   try {
     parse_calibration(JsonValue::parse_text(to_json(calibration), "fit"));
   } catch (const InputError& error) {
+    if (!measurements.warnings.empty())
+      throw InputError("the fit to these times is far from any machine: " +
+                       measurements.warnings.front());
     throw InputError({files_of(calibration.sources), ""},
                      fmt::format("the fit to these times is far from any machine ({}); are the "
                                  "times in their unit (s, ms or us), and all of one cluster?",

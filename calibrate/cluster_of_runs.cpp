@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "base/file.hpp"
@@ -13,10 +14,21 @@
 namespace amsp {
 namespace {
 
+// A GPU that no shipped file describes: the user can say what machine it is.
+GpuType gpu_named(const std::string& name, const std::string& file) {
+  try {
+    return find_gpu_type(name, {file, ""});
+  } catch (const InputError& error) {
+    throw InputError(fmt::format(
+        "{}; say which cluster the log is of with --cluster CLUSTER, its own file or one of {}",
+        error.what(), fmt::join(data_names("topologies"), ", ")));
+  }
+}
+
 GpuType gpu_of(const std::vector<MeasuredRun>& runs) {
-  std::set<std::string> names;
+  std::map<std::string, std::string> names;  // and the first file that has it
   for (const MeasuredRun& run : runs) {
-    if (!run.gpu.empty()) names.insert(run.gpu);
+    if (!run.gpu.empty()) names.try_emplace(run.gpu, run.file);
   }
   if (names.empty()) {
     throw InputError(
@@ -25,8 +37,8 @@ GpuType gpu_of(const std::vector<MeasuredRun>& runs) {
   }
   std::set<std::string> types;
   GpuType type;
-  for (const std::string& name : names) {
-    type = find_gpu_type(name);
+  for (const auto& [name, file] : names) {
+    type = gpu_named(name, file);
     types.insert(type.spec.name);
   }
   if (types.size() > 1) {

@@ -104,6 +104,29 @@ std::string folded(std::string_view name) {
   return text;
 }
 
+// "NVIDIA GeForce RTX 4070 Ti" → "rtx-4090": the types whose names begin most alike, at most four.
+std::vector<std::string> begins_alike(const std::string& wanted,
+                                      const std::vector<std::string>& stems) {
+  constexpr std::size_t kFewest = 2, kMost = 4;
+  std::vector<std::string> best;
+  std::size_t longest = kFewest;
+  for (const std::string& stem : stems) {
+    const GpuType type = load_type(stem);
+    std::vector<std::string> names = type.aliases;
+    names.insert(names.end(), {stem, type.spec.name});
+    std::size_t common = 0;
+    for (const std::string& name : names) {
+      const std::string other = folded(name);
+      const auto end = std::mismatch(wanted.begin(), wanted.end(), other.begin(), other.end());
+      common = std::max(common, static_cast<std::size_t>(end.first - wanted.begin()));
+    }
+    if (common > longest) best.clear();
+    longest = std::max(longest, common);
+    if (common == longest && best.size() < kMost) best.push_back(stem);
+  }
+  return best;
+}
+
 }  // namespace
 
 std::vector<std::string> gpu_type_names() { return data_names(kFolder); }
@@ -127,7 +150,10 @@ GpuType find_gpu_type(std::string_view name, const Place& place) {
     for (const std::string& alias : type.aliases)
       if (folded(alias) == wanted) return type;
   }
-  throw InputError(place, unknown_name("GPU type", name, stems));
+  std::string message = unknown_name("GPU type", name, stems);
+  if (const auto alike = begins_alike(wanted, stems); !alike.empty())
+    message += fmt::format("; nearest by name: {}", fmt::join(alike, ", "));
+  throw InputError(place, message);
 }
 
 GpuSpec parse_gpu(const JsonValue& json) {

@@ -88,6 +88,62 @@ TEST_CASE("a possible but very slow table is taken with the question about its u
   CHECK(has(read.warnings[0], "is the time in its unit"));
 }
 
+TEST_CASE("rows above the ports or far below them are taken with the question about their unit") {
+  const Folder folder;
+  // Two DGX H100 have 400 GB/s of NICs each: half of that, eightfold (Gb/s), and a thousandth.
+  const auto warnings = [&](const std::string& title, const std::string& kind, double first,
+                            double second) {
+    const std::string file = folder.file(
+        "w.csv", fmt::format("collective,gpus,message_bytes,{0}\n{1},16,1073741824,{2}\n"
+                             "{1},16,4294967296,{3}\n",
+                             title, kind, first, second));
+    return read_measurements({file}, "dgx-h100").warnings;
+  };
+  CHECK(warnings("busbw_GBps", "all_reduce", 350, 360).empty());
+  CHECK(warnings("busbw_GBps", "all_reduce", 700, 800).empty());  // in-network reduction
+  const auto bits = warnings("busbw_GBps", "all_reduce", 800, 2880);
+  REQUIRE(bits.size() == 1);
+  CHECK(has(bits[0], "w.csv: line 3: all_reduce over 16 ranks"));
+  CHECK(has(bits[0], "a bus bandwidth of 2.88 TB/s, 7.2 times the 400 GB/s"));
+  CHECK(has(bits[0], "1 of 2 rows"));
+  const auto slow = warnings("busbw_GBps", "all_reduce", 0.2, 0.3);
+  REQUIRE(slow.size() == 1);
+  CHECK(has(slow[0], "w.csv: line 3: "));
+  CHECK(has(slow[0], "less than 1/30 of the 400 GB/s"));
+  // An all-to-all has an eighth of the NICs for each GPU.
+  CHECK(warnings("busbw_GBps", "all_to_all", 10, 10).empty());
+  // Latency alone is no wrong unit.
+  const std::string small =
+      folder.file("s.csv", "collective,gpus,message_bytes,time_us\nall_reduce,16,1024,900\n");
+  CHECK(read_measurements({small}, "dgx-h100").warnings.empty());
+}
+
+TEST_CASE("a fit that no machine has is refused with the figure, not with the fit's own words") {
+  const Folder folder;
+  std::string text = "collective,gpus,message_bytes,time_ms\n";
+  for (int power = 20; power <= 32; ++power)
+    text += fmt::format("all_reduce,16,{:.0f},{:.3f}\n", std::exp2(power),
+                        30 + std::exp2(power) * 10.4e-6);
+  const std::string file = folder.file("ms.csv", text);
+  const std::string message = message_of([&] { calibrate(read_measurements({file}, "dgx-h100")); });
+  CHECK(has(message, "ms.csv: "));
+  CHECK(has(message, "all_reduce over 16 ranks, 4 GiB in 44.7 s, is a bus bandwidth of"));
+  CHECK_FALSE(has(message, "/collectives/"));
+}
+
+TEST_CASE("a GPU that is not shipped: the message says what works") {
+  MeasuredRun run;
+  run.file = "log.txt";
+  run.gpu = "NVIDIA GeForce RTX 4070 Ti SUPER";
+  const std::string message = message_of([&] { cluster_of_runs({run}); });
+  CHECK(has(message, "log.txt: unknown GPU type \"NVIDIA GeForce RTX 4070 Ti SUPER\""));
+  CHECK(has(message, "nearest by name: rtx-4090;"));
+  CHECK(has(message, "--cluster CLUSTER, its own file or one of a100-4x100g-roce"));
+  run.gpu = "AMD Instinct MI300X OAM";
+  run.nranks = 8;
+  CHECK(cluster_of_runs({run}).node.gpu.name == "AMD Instinct MI300X");
+}
+
 TEST_CASE("kernel times beyond the GPU are refused") {
   const GpuSpec gpu = load_cluster("a800-4hdr").node.gpu;
   KernelTime row;

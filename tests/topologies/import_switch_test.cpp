@@ -106,6 +106,28 @@ TEST_CASE("of several machines in one file the first is taken") {
   CHECK(says(parted.notes, "lacks the rows of GPU4 GPU5 GPU6 GPU7"));
 }
 
+TEST_CASE("a cut matrix does not invent a socket for every device that it cuts") {
+  // Two GPUs and four NICs; the rows of the second GPU's side and of the NICs are missing.
+  const std::string text =
+      "\tGPU0\tGPU1\tGPU2\tNIC0\tNIC1\tNIC2\tNIC3\tCPU Affinity\tNUMA Affinity\n"
+      "GPU0\t X \tNV18\tNV18\tPIX\tNODE\tSYS\tSYS\t0-55\t0\n"
+      "GPU1\tNV18\t X \tNV18\tNODE\tPIX\tSYS\tSYS\t0-55\t0\n";
+  const ClusterSpec cluster = cluster_of(text);
+  REQUIRE(cluster.node.nics.size() == 4);
+  CHECK(cluster.node.nics[0].socket == 0);
+  CHECK(cluster.node.nics[1].socket == 0);
+  CHECK(cluster.node.nics[2].socket == 1);
+  CHECK(cluster.node.nics[3].socket == 1);
+  CHECK(says(cluster.assumptions, "the sockets of NIC2, NIC3 are not known"));
+  CHECK(says(cluster.assumptions, "the socket of GPU2 is not known; taken to be that of GPU1"));
+  // A whole matrix says it: then each has its own, and nothing is assumed.
+  const ClusterSpec whole = cluster_of(
+      "\tGPU0\tGPU1\tNIC0\tNIC1\nGPU0\t X \tSYS\tSYS\tSYS\nGPU1\tSYS\t X \tSYS\tSYS\n"
+      "NIC0\tSYS\tSYS\t X \tSYS\nNIC1\tSYS\tSYS\tSYS\t X \n");
+  CHECK(whole.node.nics[1].socket == 3);
+  CHECK_FALSE(says(whole.assumptions, "not known, only"));
+}
+
 TEST_CASE("a matrix and a tree that count other links to the switch are reported") {
   Imported imported;
   read_topology_text(tree(8, 18), "x.xml", imported);

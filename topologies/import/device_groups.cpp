@@ -9,12 +9,11 @@
 #include <numeric>
 
 namespace amsp {
-namespace {
 
 // Sets of devices, numbered in the order of their first member.
-class Sets {
+class DeviceSets {
  public:
-  explicit Sets(std::size_t devices)
+  explicit DeviceSets(std::size_t devices)
       : rank_(devices, 0), parent_(devices), sets_(rank_.data(), parent_.data()) {
     for (std::size_t i = 0; i < devices; ++i) sets_.make_set(i);
   }
@@ -34,8 +33,6 @@ class Sets {
   boost::disjoint_sets<std::size_t*, std::size_t*> sets_;
 };
 
-}  // namespace
-
 DeviceGroups::DeviceGroups(const MachineFacts& facts)
     : facts_(facts), gpus_(facts.gpus.size()), devices_(gpus_ + facts.nics.size()) {
   find_sockets();
@@ -49,14 +46,53 @@ PathKind DeviceGroups::path(std::size_t a, std::size_t b) const {
   return facts_.nic_nic[a - gpus_][b - gpus_];
 }
 
+std::string DeviceGroups::label(std::size_t device) const {
+  return device < gpus_ ? facts_.gpus[device].label : facts_.nics[device - gpus_].label;
+}
+
 std::string DeviceGroups::affinity(std::size_t device) const {
   if (device >= gpus_) return facts_.nics[device - gpus_].numa;
   const GpuFact& gpu = facts_.gpus[device];
   return gpu.numa.empty() ? gpu.cpus : gpu.numa;
 }
 
+bool DeviceGroups::is_far(std::size_t device) const {
+  for (std::size_t other = 0; other < devices_; ++other)
+    if (path(device, other) == PathKind::sys) return true;
+  return false;
+}
+
+// A device of which neither row nor affinity is known: on its predecessor's socket.
+void DeviceGroups::place_unknown(std::size_t device, const std::vector<bool>& connected,
+                                 DeviceSets& sets) {
+  if (device == 0 || connected[device] || !affinity(device).empty() || is_far(device)) return;
+  sets.join(device, device - 1);
+  notes_.push_back(fmt::format("the socket of {} is not known; taken to be that of {}",
+                               label(device), label(device - 1)));
+}
+
+// Devices that are SYS from all that is known, but of which the file does not say how they are to
+// each other (their rows are cut): one further socket holds them, not one each.
+void DeviceGroups::join_far(const std::vector<bool>& connected, DeviceSets& sets) {
+  std::vector<std::size_t> far;
+  for (std::size_t i = 0; i < devices_; ++i)
+    if (!connected[i] && affinity(i).empty() && is_far(i)) far.push_back(i);
+  std::vector<std::string> joined;
+  for (std::size_t i = 1; i < far.size(); ++i) {
+    if (path(far[i - 1], far[i]) != PathKind::unknown) continue;
+    sets.join(far[i - 1], far[i]);
+    if (joined.empty() || joined.back() != label(far[i - 1])) joined.push_back(label(far[i - 1]));
+    joined.push_back(label(far[i]));
+  }
+  if (!joined.empty())
+    notes_.push_back(
+        fmt::format("the sockets of {} are not known, only which they are not on; "
+                    "taken to be one",
+                    fmt::join(joined, ", ")));
+}
+
 void DeviceGroups::find_sockets() {
-  Sets sets(devices_);
+  DeviceSets sets(devices_);
   std::string crossed;
   std::vector<bool> connected(devices_, false);
   for (std::size_t a = 0; a < devices_; ++a)
@@ -73,16 +109,8 @@ void DeviceGroups::find_sockets() {
         crossed =
             fmt::format("devices of NUMA node {} are SYS apart; SYS is believed", affinity(a));
     }
-  // A GPU of which neither row nor affinity is known: on its predecessor's socket.
-  for (std::size_t i = 1; i < gpus_; ++i) {
-    if (connected[i] || !affinity(i).empty()) continue;
-    bool any = false;
-    for (std::size_t j = 0; j < devices_; ++j) any = any || path(i, j) == PathKind::sys;
-    if (any) continue;
-    sets.join(i, i - 1);
-    notes_.push_back(fmt::format("the socket of {} is not known; taken to be that of {}",
-                                 facts_.gpus[i].label, facts_.gpus[i - 1].label));
-  }
+  for (std::size_t i = 0; i < devices_; ++i) place_unknown(i, connected, sets);
+  join_far(connected, sets);
   socket_ = sets.numbers();
   sockets_ = socket_.empty() ? 1 : *std::max_element(socket_.begin(), socket_.end()) + 1;
   if (!crossed.empty()) notes_.push_back(crossed);
@@ -95,7 +123,7 @@ void DeviceGroups::find_sockets() {
 }
 
 void DeviceGroups::find_switches() {
-  Sets sets(devices_);
+  DeviceSets sets(devices_);
   for (std::size_t a = 0; a < devices_; ++a)
     for (std::size_t b = a + 1; b < devices_; ++b)
       if (path(a, b) == PathKind::pix || path(a, b) == PathKind::pxb) sets.join(a, b);

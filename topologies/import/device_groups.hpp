@@ -8,8 +8,11 @@
 
 namespace amsp {
 
+class DeviceSets;
+
 // Switch: devices joined by PIX or PXB. Socket (NUMA node): joined by PIX, PXB, PHB or NODE, or by
-// equal NUMA (else CPU) affinity. What nothing joins stands alone on a socket of its own.
+// equal NUMA (else CPU) affinity. What nothing joins stands on a socket of its own; devices of
+// which a cut file tells only what they are far from share one.
 class DeviceGroups {
  public:
   explicit DeviceGroups(const MachineFacts& facts);
@@ -26,6 +29,10 @@ class DeviceGroups {
  private:
   [[nodiscard]] PathKind path(std::size_t a, std::size_t b) const;
   [[nodiscard]] std::string affinity(std::size_t device) const;
+  [[nodiscard]] std::string label(std::size_t device) const;
+  [[nodiscard]] bool is_far(std::size_t device) const;  // SYS from some other device
+  void place_unknown(std::size_t device, const std::vector<bool>& connected, DeviceSets& sets);
+  void join_far(const std::vector<bool>& connected, DeviceSets& sets);
   void find_switches();
   void find_sockets();
 

@@ -3,7 +3,6 @@
 #include <rapidcheck/catch.h>
 
 #include <catch2/catch.hpp>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -163,12 +162,11 @@ TEST_CASE("inside a node a ring loads each GPU's port once each way") {
   for (const LinkLoad& load : traffic.links) CHECK(load.load == 1.0);
 }
 
-TEST_CASE("traffic of 131072 GPUs is computed in seconds") {
+TEST_CASE("traffic of 131072 GPUs grows with the links, not with the pairs") {
   ClusterSpec cluster = load_cluster("a800-4hdr");
   cluster.nodes = 16384;
   const Network network(cluster);
   const auto group = first_gpus(131072);
-  const auto start = std::chrono::steady_clock::now();
   for (const char* name : {"ring", "tree"}) {
     const Traffic traffic = find_collective_algorithm(name).traffic(CollectiveKind::all_reduce,
                                                                     Bytes(1e9), group, 0, network);
@@ -177,6 +175,6 @@ TEST_CASE("traffic of 131072 GPUs is computed in seconds") {
   const Traffic pairs = find_collective_algorithm("pairwise")
                             .traffic(CollectiveKind::all_to_all, Bytes(1e9), group, 0, network);
   CHECK(pairs.links.size() > 131072);
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  CHECK(took.count() < 20);
+  // 17 billion pairs of GPUs; a GPU has a port each way and a share of a NIC's links.
+  CHECK(pairs.links.size() < 131072 * 8u);
 }

@@ -27,6 +27,11 @@ bool is_special(char c) {
   return (byte < ' ' && c != '\t') || byte >= 0x7f;
 }
 
+// Terminal frames (tmux, rich): U+2502, U+2503, U+2551.
+bool is_box_bar(std::string_view text) {
+  return text == "\xe2\x94\x82" || text == "\xe2\x94\x83" || text == "\xe2\x95\x91";
+}
+
 // Copies a line without colours (ESC [ … letter), byte-order mark, no-break spaces and controls.
 void copy_visible(std::string_view raw, std::string& out) {
   const auto special = std::find_if(raw.begin(), raw.end(), is_special);
@@ -42,6 +47,9 @@ void copy_visible(std::string_view raw, std::string& out) {
     } else if (c == '\xc2' && i + 1 < raw.size() && raw[i + 1] == '\xa0') {
       out += ' ';
       ++i;
+    } else if (is_box_bar(raw.substr(i, 3))) {
+      out += ' ';
+      i += 2;
     } else if (c == '\xef' && raw.compare(i, 3, "\xef\xbb\xbf") == 0) {
       i += 2;
     } else {

@@ -6,6 +6,7 @@
 #include "calibrate/logs/log_format.hpp"
 #include "calibrate/logs/log_lines.hpp"
 #include "calibrate/logs/measurement.hpp"
+#include "calibrate/logs/wrapped_text.hpp"
 
 namespace amsp {
 namespace {
@@ -69,6 +70,37 @@ std::string kinds() {
   return text;
 }
 
+// By the first reader that finds a run.
+std::vector<MeasuredRun> read_any(std::string_view content, std::string_view name) {
+  for (const LogFormat& format : ordered_formats()) {
+    if (!format.may_be(content)) continue;
+    std::vector<MeasuredRun> runs = format.read(content, name);
+    for (MeasuredRun& run : runs)
+      if (run.format.empty()) run.format = format.name;
+    if (!runs.empty()) return runs;
+  }
+  return {};
+}
+
+// The log in a string of the text; nothing when there is none with a row.
+std::vector<MeasuredRun> read_string_in(std::string_view content, std::string_view name) {
+  const std::string text = without_string_escapes(content);
+  if (text.empty()) return {};
+  std::vector<MeasuredRun> runs;
+  try {
+    runs = read_any(text, name);
+  } catch (const InputError&) {
+    return {};  // the text as it stands says more
+  }
+  if (std::all_of(runs.begin(), runs.end(),
+                  [](const MeasuredRun& run) { return run.rows.empty(); }))
+    return {};
+  for (MeasuredRun& run : runs)
+    run.notes.emplace_back(
+        "the log stands in a string with \\n for line ends; lines are counted in it");
+  return runs;
+}
+
 }  // namespace
 
 std::vector<std::string> log_format_names() {
@@ -86,16 +118,13 @@ std::vector<MeasuredRun> read_log_text(std::string_view given, std::string_view 
     throw InputError(place, "is empty; expected a measurement log (" + kinds() + ")");
   if (is_binary(content))
     throw InputError(place, "is binary; expected a measurement log (" + kinds() + ")");
-  for (const LogFormat& format : ordered_formats()) {
-    if (!format.may_be(content)) continue;
-    std::vector<MeasuredRun> runs = format.read(content, name);
-    if (runs.empty()) continue;
-    for (MeasuredRun& run : runs) {
-      run.file = name;
-      if (run.format.empty()) run.format = format.name;
-    }
-    return runs;
-  }
+  const std::string docker = without_docker_json(content);
+  const std::string_view lines = docker.empty() ? content : std::string_view(docker);
+  std::vector<MeasuredRun> runs = read_string_in(lines, name);
+  if (runs.empty()) runs = read_any(lines, name);
+  if (runs.empty() && !docker.empty()) runs = read_any(content, name);
+  for (MeasuredRun& run : runs) run.file = name;
+  if (!runs.empty()) return runs;
   const std::string other = other_kind(content);
   if (!other.empty()) throw InputError(place, other);
   throw InputError(place, "holds no measurement that is known; accepted: " + kinds());

@@ -4,6 +4,7 @@
 
 #include "calibrate/logs/log_format.hpp"
 #include "calibrate/logs/log_names.hpp"
+#include "calibrate/logs/row_shape.hpp"
 #include "calibrate/logs/table_cells.hpp"
 
 namespace amsp {
@@ -162,6 +163,7 @@ bool RecordTable::fill_row(const CellRecord& record, ParsedRow& parsed, std::str
     fill_fact(column.meaning, cell, row);
     fill_timing(column, cell, second ? row.in_place : row.out_of_place,
                 second ? parsed.in_place : parsed.out_of_place);
+    if (is_not_finite(cell)) parsed.note = "cells that are nan or inf are left out";
     if (column.meaning != Meaning::size) continue;
     if (const auto bytes = parse_size_cell(cell, column.unit)) {
       row.bytes = *bytes;

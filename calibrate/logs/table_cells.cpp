@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "calibrate/logs/decimal_marks.hpp"
+
 namespace amsp {
 namespace {
 
@@ -164,6 +166,13 @@ std::string_view without_markdown(std::string_view cell) {
   return cell;
 }
 
+std::optional<std::string> without_thousands_before_exponent(std::string_view text) {
+  const std::size_t exponent = std::min(text.find_first_of("eE"), text.size());
+  auto digits = without_thousands(text.substr(0, exponent));
+  if (digits) *digits += text.substr(exponent);
+  return digits;
+}
+
 // The number at the front and what follows it.
 struct Leading {
   PrintedNumber number;
@@ -180,9 +189,8 @@ std::optional<Leading> leading_number(std::string_view cell) {
           ((cell[end] == '-' || cell[end] == '+') && end > 0 &&
            (cell[end - 1] == 'e' || cell[end - 1] == 'E'))))
     ++end;
-  std::string digits(cell.substr(0, end));
-  digits.erase(std::remove(digits.begin(), digits.end(), ','), digits.end());
-  const auto number = parse_printed_number(digits);
+  const auto digits = without_thousands_before_exponent(cell.substr(0, end));
+  const auto number = digits ? parse_printed_number(*digits) : std::nullopt;
   if (!number) return std::nullopt;
   return Leading{*number, trim(cell.substr(end))};
 }

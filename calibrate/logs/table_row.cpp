@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "calibrate/logs/log_names.hpp"
+#include "calibrate/logs/row_shape.hpp"
 
 namespace amsp {
 namespace {
@@ -41,11 +42,16 @@ bool is_alphabetic(std::string_view word) {
 struct Half {
   MeasuredTiming timing;
   PrintedTiming printed;
+  bool not_finite = false;  // a cell was nan or inf
   [[nodiscard]] bool any() const { return printed.time || printed.algbw || printed.busbw; }
 };
 
 // Takes one cell; false when the word does not belong there.
 bool take_timing(Column column, std::string_view word, Half& half) {
+  if (is_not_finite(word)) {
+    half.not_finite = true;
+    return true;
+  }
   if (column == Column::wrong) {
     std::string_view number = word;
     while (!number.empty() && number.back() == '*')
@@ -137,7 +143,13 @@ std::variant<ParsedRow, std::string> fill(const RowWords& words, const std::vect
   parsed.in_place = halves[in_place].printed;
   parsed.row.out_of_place = halves[1 - in_place].timing;
   parsed.out_of_place = halves[1 - in_place].printed;
+  if (halves[0].not_finite || halves[1].not_finite)
+    parsed.note = "cells that are nan or inf are left out";
   return parsed;
+}
+
+void add_note(ParsedRow& parsed, const std::string& note) {
+  parsed.note += (parsed.note.empty() ? "" : "; ") + note;
 }
 
 std::string truncated(std::size_t found, std::size_t expected) {
@@ -190,7 +202,7 @@ std::variant<ParsedRow, std::string> parse_cut_row(const RowWords& words,
     row.words.pop_back();
   }
   auto result = fill(row, columns, table.in_place_first || table.in_place_only);
-  if (auto* parsed = std::get_if<ParsedRow>(&result)) parsed->note = reason;
+  if (auto* parsed = std::get_if<ParsedRow>(&result)) add_note(*parsed, reason);
   return result;
 }
 
@@ -204,7 +216,7 @@ std::variant<ParsedRow, std::string> parse_with_header(const RowWords& words,
     row.words.resize(expected);
     auto result = fill(row, table.columns, in_place_first);
     if (auto* parsed = std::get_if<ParsedRow>(&result); parsed != nullptr && found > expected)
-      parsed->note = std::to_string(found - expected) + " more words than columns";
+      add_note(*parsed, std::to_string(found - expected) + " more words than columns");
     return result;
   }
   const std::vector<Column> half = first_half(table);
@@ -214,8 +226,8 @@ std::variant<ParsedRow, std::string> parse_with_header(const RowWords& words,
     const bool second = stands_in_second_half(words, table, timing);
     auto result = fill(words, half, in_place_first != second);
     if (auto* parsed = std::get_if<ParsedRow>(&result))
-      parsed->note =
-          second || in_place_first ? "only the in-place half" : "only the out-of-place half";
+      add_note(*parsed,
+               second || in_place_first ? "only the in-place half" : "only the out-of-place half");
     return result;
   }
   return parse_cut_row(words, table);
@@ -299,7 +311,7 @@ std::optional<TableColumns> parse_table_header(std::string_view cleaned) {
 std::optional<std::size_t> find_row(const Words& words) {
   for (std::size_t i = 2; i < words.size && i < 24; ++i)
     if (std::isdigit(static_cast<unsigned char>(words[i][0])) == 0 && log_dtype(words[i]) &&
-        parse_whole_number(words[i - 1]) && parse_whole_number(words[i - 2]))
+        row_count(words[i - 1]) && row_size(words[i - 2]))
       return i - 2;
   return std::nullopt;
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "calibrate/logs/decimal_marks.hpp"
 #include "calibrate/logs/log_format.hpp"
 #include "calibrate/logs/table_cells.hpp"
 
@@ -94,11 +95,89 @@ bool may_be_delimited(std::string_view content) {
   return false;
 }
 
+bool is_measured(Meaning meaning) {
+  return meaning == Meaning::size || meaning == Meaning::count || meaning == Meaning::time ||
+         meaning == Meaning::algbw || meaning == Meaning::busbw;
+}
+
+// A table whose lines are kept until its end, when all its numbers tell their decimal mark.
+class OpenTable {
+ public:
+  OpenTable(TitleLine title, MeasuredRun base) : title_(std::move(title)), base_(std::move(base)) {}
+
+  // False for a line that ends the table.
+  bool take(std::string_view text, std::size_t number) {
+    const auto cells = split_cells(text, title_.separator);
+    if (cells.size() < 2 && title_.columns.size() > 1) return false;
+    if (!is_unit_line(cells)) lines_.emplace_back(number, text);
+    return true;
+  }
+
+  std::vector<MeasuredRun> finish(const RunFacts& facts, std::string_view stem) {
+    DecimalMarks marks(title_.separator != ',');
+    for (const auto& [number, text] : lines_) {
+      const auto cells = split_cells(text, title_.separator);
+      for (std::size_t i = 0; i < std::min(cells.size(), title_.columns.size()); ++i)
+        if (is_measured(title_.columns[i].meaning)) marks.see(cells[i], is_whole(i));
+    }
+    if (marks.commas_are_decimal())
+      base_.notes.emplace_back("commas in the numbers of this table are decimal commas");
+    RecordTable table(title_.columns, std::move(base_));
+    for (const auto& [number, text] : lines_) take_row(number, text, marks, table);
+    return table.finish(facts, stem);
+  }
+
+ private:
+  [[nodiscard]] bool is_whole(std::size_t i) const {
+    const CellColumn& column = title_.columns[i];
+    return column.meaning == Meaning::count ||
+           (column.meaning == Meaning::size && column.unit == 1);
+  }
+
+  void take_row(std::size_t number, std::string_view text, const DecimalMarks& marks,
+                RecordTable& table) const {
+    std::vector<std::string_view> cells = split_cells(text, title_.separator);
+    if (cells.size() != title_.columns.size()) {
+      table.refuse(number, text,
+                   std::to_string(cells.size()) + " cells where the table has " +
+                       std::to_string(title_.columns.size()) + " columns");
+      return;
+    }
+    std::vector<std::string> plain(cells.size());
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (!is_measured(title_.columns[i].meaning)) continue;
+      auto cell = marks.plain(cells[i], is_whole(i));
+      if (!cell) {
+        table.refuse(
+            number, text,
+            "\"" + printable(cells[i]) +
+                "\" may mean two numbers: points and commas are not used in one way in this "
+                "table");
+        return;
+      }
+      plain[i] = std::move(*cell);
+      cells[i] = plain[i];
+    }
+    table.take({number, cells});
+  }
+
+  TitleLine title_;
+  MeasuredRun base_;
+  std::vector<std::pair<std::size_t, std::string_view>> lines_;
+};
+
+void require_units(const TitleLine& title, std::string_view name, std::size_t line) {
+  std::string unitless;
+  if (lacks_unit(title.columns, unitless))
+    throw InputError({std::string(name), "line " + std::to_string(line)},
+                     "column \"" + unitless + "\" has no unit; write e.g. " + unitless + "_us or " +
+                         unitless + "_s");
+}
+
 std::vector<MeasuredRun> read_delimited(std::string_view content, std::string_view name) {
   const std::string stem = std::filesystem::path(name).stem().string();
   std::vector<MeasuredRun> runs;
-  std::optional<TitleLine> title;
-  std::optional<RecordTable> table;
+  std::optional<OpenTable> table;
   std::string heading;
   RunFacts facts;
   std::string cleaned;
@@ -111,36 +190,18 @@ std::vector<MeasuredRun> read_delimited(std::string_view content, std::string_vi
   for (LogLine line; lines.next(line);) {
     const std::string_view text = without_ending(line.raw.substr(0, 4096));
     if (trim(text).empty()) continue;
-    if (auto next = parse_title_line(text)) {
+    if (auto title = parse_title_line(text)) {
       close();
-      title = std::move(next);
-      std::string unitless;
-      if (lacks_unit(title->columns, unitless))
-        throw InputError({std::string(name), "line " + std::to_string(line.number)},
-                         "column \"" + unitless + "\" has no unit; write e.g. " + unitless +
-                             "_us or " + unitless + "_s");
+      require_units(*title, name, line.number);
       MeasuredRun base;
       base.format = title->separator == '\t' ? "tsv" : "csv";
       base.variant = heading;
-      table.emplace(title->columns, std::move(base));
+      table.emplace(std::move(*title), std::move(base));
       heading.clear();
       continue;
     }
-    if (table) {
-      const auto cells = split_cells(text, title->separator);
-      if (is_unit_line(cells)) continue;
-      if (cells.size() == title->columns.size()) {
-        table->take({line.number, cells});
-        continue;
-      }
-      if (cells.size() > 1) {
-        table->refuse(line.number, text,
-                      std::to_string(cells.size()) + " cells where the table has " +
-                          std::to_string(title->columns.size()) + " columns");
-        continue;
-      }
-      close();
-    }
+    if (table && table->take(text, line.number)) continue;
+    close();
     heading = printable(trim(text));
     if (!heading.empty() && heading.back() == ':') heading.pop_back();
     clean_line(line.raw, cleaned);

@@ -12,6 +12,7 @@
 #include "calibrate/logs/log_lines.hpp"
 #include "calibrate/logs/log_names.hpp"
 #include "calibrate/logs/raw_run.hpp"
+#include "calibrate/logs/row_shape.hpp"
 
 namespace amsp {
 namespace {
@@ -167,8 +168,7 @@ class TextReader {
     std::size_t first = 0;
     if (const auto at = find_row(words)) {
       first = *at;
-    } else if (!untyped_table() || !all_numbers(words) || words.size < 3 ||
-               !parse_whole_number(words[0])) {
+    } else if (!untyped_table() || !all_numbers(words) || words.size < 3 || !row_count(words[0])) {
       return continue_row(words, interrupted);
     }
     if (stage_ == Stage::footer) begin_run();
@@ -186,7 +186,7 @@ class TextReader {
 
   static bool all_numbers(const Words& words) {
     for (std::size_t i = 0; i < words.size; ++i)
-      if (!parse_printed_number(words[i]) && !equal_ignoring_case(words[i], "n/a")) return false;
+      if (!is_number_cell(words[i])) return false;
     return words.size > 0;
   }
 
@@ -202,7 +202,8 @@ class TextReader {
 
   void append(const Words& words, std::size_t first, std::string_view text, bool interrupted) {
     for (std::size_t i = first; i < words.size; ++i) {
-      pending_->words.emplace_back(words[i].substr(0, 40));
+      const bool is_size = pending_->words.empty();
+      pending_->words.push_back(is_size ? size_cell(words[i]) : plain_cell(words[i].substr(0, 40)));
       if (!text.empty())
         pending_->positions.push_back(
             static_cast<std::size_t>(words[i].data() + words[i].size() - text.data()));
@@ -210,6 +211,17 @@ class TextReader {
     pending_->interrupted = interrupted;
     pending_->terminated = terminated_;
     if (missing_words(*pending_, table_ ? &*table_ : nullptr) == 0) flush_pending();
+  }
+
+  // find_row() has seen that it is a size.
+  std::string size_cell(std::string_view word) {
+    const std::string bytes = std::to_string(row_size(word).value_or(0));
+    if (!sizes_noted_ && std::isalpha(static_cast<unsigned char>(word.back())) != 0) {
+      note("line " + std::to_string(line_) + ": the size " + printable(word) + " is taken as " +
+           bytes + " B, so K, M and G as powers of 1024");
+      sizes_noted_ = true;
+    }
+    return bytes;
   }
 
   void flush_pending() {
@@ -226,20 +238,33 @@ class TextReader {
     refuse(words.line, text, std::get<std::string>(parsed));
   }
 
-  // Numbers in a table that are no row: a line cut by the end of the file or by hand.
+  // Numbers in a table that are no row (cut by the end of the file or by hand), and what looks like
+  // a row wherever it stands.
   bool take_broken_row(std::string_view text) {
-    if (stage_ != Stage::rows && stage_ != Stage::table) return false;
+    const bool in_table = stage_ == Stage::rows || stage_ == Stage::table;
     const Words words = split_words(text);
-    if (!parse_whole_number(words[0])) return false;
-    for (std::size_t i = 0; i < words.size; ++i)
-      if (!parse_printed_number(words[i]) && !log_dtype(words[i]) &&
-          !equal_ignoring_case(words[i], "n/a"))
-        return false;
+    const bool whole = looks_like_row(words);
+    bool typed = false, numbers = parse_whole_number(words[0]).has_value();
+    for (std::size_t i = 0; i < words.size; ++i) {
+      const bool type = log_dtype(words[i]).has_value();
+      typed = typed || type;
+      numbers = numbers && (type || is_number_cell(words[i]));
+    }
+    if (in_table ? !whole && !numbers : !whole || !typed) return false;
     flush_pending();
-    refuse(line_, text,
-           "cut short: " + std::to_string(words.size) +
-               (table_ ? " of " + std::to_string(table_->words()) : "") + " columns");
+    refuse(line_, text, why_no_row(words));
     return true;
+  }
+
+  [[nodiscard]] std::string why_no_row(const Words& words) const {
+    if (!row_size(words[0]))
+      return "\"" + printable(words[0]) + "\" is no size (bytes, or K, M, G of 1024)";
+    const std::string found = std::to_string(words.size);
+    if (!table_) return "cut short: " + found + " columns";
+    const std::size_t expected = table_->words();
+    if (words.size < expected)
+      return "cut short: " + found + " of " + std::to_string(expected) + " columns";
+    return "no whole count and data type where the table has them";
   }
 
   void refuse(std::size_t line, std::string_view text, std::string reason) {
@@ -311,6 +336,7 @@ class TextReader {
     raw_ = RawRun{};
     table_.reset();
     in_place_line_ = false;
+    sizes_noted_ = false;
     stage_ = Stage::nothing;
   }
 
@@ -324,6 +350,7 @@ class TextReader {
   RunFacts next_facts_, last_facts_;
   std::optional<TableColumns> table_;
   bool meaningful_ = false;  // some run has rows, a header, a failure or the tuner's lines
+  bool sizes_noted_ = false;
   bool in_place_line_ = false, in_place_first_ = false, in_place_only_ = false;
   std::optional<RowWords> pending_;
   std::vector<MeasuredRun> runs_;

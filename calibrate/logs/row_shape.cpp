@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibrate/logs/row_shape.hpp"
+
+#include <cctype>
+
+#include "calibrate/logs/decimal_marks.hpp"
+#include "calibrate/logs/table_row.hpp"
+
+namespace amsp {
+
+std::optional<std::int64_t> row_count(std::string_view word) {
+  if (word.size() > 40) return std::nullopt;
+  const auto plain = without_thousands(word);
+  return plain ? parse_whole_number(*plain) : std::nullopt;
+}
+
+std::optional<std::int64_t> row_size(std::string_view word) {
+  if (const auto whole = row_count(word)) return whole;
+  std::size_t digits = 0;
+  while (digits < word.size() && std::isdigit(static_cast<unsigned char>(word[digits])) != 0)
+    ++digits;
+  if (digits == 0 || digits > 5 || digits == word.size()) return std::nullopt;
+  const std::string unit = to_lower(word.substr(digits, 8));
+  const std::size_t power = std::string_view("kmgt").find(unit[0]);
+  if (power == std::string_view::npos || (unit.size() > 1 && unit != unit.substr(0, 1) + "ib"))
+    return std::nullopt;
+  return *parse_whole_number(word.substr(0, digits)) << (10 * (power + 1));
+}
+
+std::string plain_cell(std::string_view word) {
+  const bool number = !word.empty() && std::isdigit(static_cast<unsigned char>(word[0])) != 0;
+  if (!number) return std::string(word);
+  return without_thousands(word).value_or(std::string(word));
+}
+
+bool is_not_finite(std::string_view word) {
+  if (!word.empty() && (word[0] == '-' || word[0] == '+')) word.remove_prefix(1);
+  return equal_ignoring_case(word, "nan") || equal_ignoring_case(word, "inf") ||
+         equal_ignoring_case(word, "infinity");
+}
+
+bool is_number_cell(std::string_view word) {
+  return parse_printed_number(plain_cell(word.substr(0, 41))) || is_not_finite(word) ||
+         equal_ignoring_case(word, "n/a");
+}
+
+bool looks_like_row(const Words& words) {
+  constexpr std::size_t kFewest = 5;  // size, count or type, time, algbw, busbw
+  if (words.size < kFewest || std::isdigit(static_cast<unsigned char>(words[0][0])) == 0)
+    return false;
+  std::size_t numbers = row_size(words[0]) ? 1 : 0;
+  std::size_t types = 0;
+  for (std::size_t i = 1; i < words.size; ++i) {
+    if (is_number_cell(words[i])) ++numbers;
+    if (log_dtype(words[i])) ++types;
+  }
+  return numbers >= kFewest && numbers * 4 >= (words.size - types) * 3;
+}
+
+}  // namespace amsp

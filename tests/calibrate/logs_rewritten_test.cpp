@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables that spreadsheets, scripts, shells and log collectors rewrote: other marks in numbers,
+// sizes with units, nan, frames, and logs kept in strings. Numbers are invented.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+
+#include "calibrate/logs/decimal_marks.hpp"
+#include "calibrate/logs/measurement.hpp"
+
+using namespace amsp;
+
+namespace {
+
+double us(const MeasuredTiming& timing) { return timing.time->value() * 1e6; }
+
+bool mentions(const std::vector<std::string>& notes, const std::string& part) {
+  for (const std::string& note : notes)
+    if (note.find(part) != std::string::npos) return true;
+  return false;
+}
+
+MeasuredRun only_run(const std::string& text, const std::string& name) {
+  const auto runs = read_log_text(text, name);
+  REQUIRE(runs.size() == 1);
+  return runs.front();
+}
+
+std::string csv(const std::string& rows, char separator = ';') {
+  std::string text = "collective;gpus;message_bytes;time_us\n" + rows;
+  for (char& c : text)
+    if (c == ';') c = separator;
+  return text;
+}
+
+// A log of eight ranks with these rows.
+std::string log(const std::string& rows) {
+  std::string text = "# nThread 1 nGpus 8 minBytes 8 maxBytes 8388608 step: 2(factor)\n#\n";
+  for (int i = 0; i < 8; ++i)
+    text +=
+        fmt::format("#  Rank  {0} Group  0 Pid 41 on node0 device  {0} [0x1{0}] GPU of mine\n", i);
+  return text +
+         "#       size         count      type   redop    root     time   algbw   busbw #wrong     "
+         "time   algbw   busbw #wrong\n"
+         "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            "
+         "(us)  (GB/s)  (GB/s)       \n" +
+         rows + "# Out of bounds values : 0 OK\n";
+}
+
+const char* const kRow =
+    "     1048576        262144     float     sum      -1    50.00   20.97   36.70      0    49.00 "
+    "  "
+    "21.40   37.45      0\n";
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  for (std::size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + with.size()))
+    text.replace(at, what.size(), with);
+  return text;
+}
+
+void check_row(const MeasuredRun& run) {
+  REQUIRE(run.rows.size() == 1);
+  CHECK(run.rows[0].bytes == Bytes(1048576));
+  CHECK(run.rows[0].count == 262144);
+  CHECK(us(run.rows[0].out_of_place) == Approx(50));
+  CHECK(us(run.rows[0].in_place) == Approx(49));
+  CHECK(run.nranks == 8);
+  CHECK(run.gpu == "GPU of mine");
+}
+
+}  // namespace
+
+TEST_CASE("a comma in the numbers of a semicolon or tab table is a decimal comma") {
+  for (const char separator : {';', '\t'}) {
+    const MeasuredRun run = only_run(
+        csv("all_gather;32;1048576;30,78\nall_gather;32;4194304;1484,10\n", separator), "a.csv");
+    REQUIRE(run.rows.size() == 2);
+    CHECK(us(run.rows[0].out_of_place) == Approx(30.78));
+    CHECK(us(run.rows[1].out_of_place) == Approx(1484.1));
+    CHECK(mentions(run.notes, "decimal commas"));
+  }
+  // Three digits after each comma: nothing speaks for thousands.
+  const MeasuredRun three = only_run(csv("all_reduce;16;1048576;11,310\n"), "a.csv");
+  CHECK(us(three.rows.at(0).out_of_place) == Approx(11.31));
+  // Grouped sizes are whole numbers, whatever the mark.
+  const MeasuredRun grouped = only_run(csv("all_reduce;16;1.048.576;1.131,5\n"), "a.csv");
+  CHECK(grouped.rows.at(0).bytes == Bytes(1048576));
+  CHECK(us(grouped.rows.at(0).out_of_place) == Approx(1131.5));
+}
+
+TEST_CASE("commas that other cells show to part thousands stay that") {
+  const MeasuredRun run =
+      only_run(csv("all_reduce;16;1,048,576;11,310\nall_reduce;16;65,536;30.78\n"), "a.csv");
+  REQUIRE(run.rows.size() == 2);
+  CHECK(run.rows[0].bytes == Bytes(1048576));
+  CHECK(us(run.rows[0].out_of_place) == Approx(11310));
+  CHECK(run.rows[1].bytes == Bytes(65536));
+}
+
+TEST_CASE("a column with both marks: what is clear is read, the rest refused with the reason") {
+  const MeasuredRun run = only_run(csv("all_reduce;16;1048576;30.78\nall_reduce;16;2097152;36,"
+                                       "62\nall_reduce;16;4194304;1,484\n"),
+                                   "a.csv");
+  REQUIRE(run.rows.size() == 2);
+  CHECK(us(run.rows[0].out_of_place) == Approx(30.78));
+  CHECK(us(run.rows[1].out_of_place) == Approx(36.62));
+  REQUIRE(run.refused.size() == 1);
+  CHECK(run.refused[0].line == 4);
+  CHECK(run.refused[0].reason.find("\"1,484\" may mean two numbers") == 0);
+}
+
+TEST_CASE("thousands commas stand before three digits") {
+  CHECK(without_thousands("1,048,576.5") == "1048576.5");
+  CHECK(without_thousands("113.0") == "113.0");
+  for (const char* word : {"30,78", "1,2345", "0,123", ",5", "1,", "1,,000", "1,00,000", "1.000,5"})
+    CHECK_FALSE(without_thousands(word).has_value());
+  // Not read as 3078 us, in any table.
+  const auto runs = read_log_text(
+      "# all_reduce on 8 GPUs\n\n| Size | Time (us) |\n|--|--|\n| 1M | 30,78 |\n| 2M | 40.5 |\n",
+      "x.md");
+  REQUIRE(runs.at(0).rows.size() == 1);
+  CHECK(runs[0].refused.size() == 1);
+}
+
+TEST_CASE("thousands commas and sizes with units in a table of nccl-tests") {
+  check_row(only_run(log(replaced(replaced(kRow, "1048576", "1,048,576"), "262144", "262,144")),
+                     "a.txt"));
+  const MeasuredRun sizes = only_run(log(replaced(kRow, "1048576", "1M")), "a.txt");
+  check_row(sizes);
+  CHECK(mentions(sizes.notes, "the size 1M is taken as 1048576 B"));
+  // A million bytes are not 1M: the count contradicts, and that is said.
+  const MeasuredRun decimal = only_run(
+      log(std::string(kRow) + replaced(replaced(kRow, "1048576", "1M"), "262144", "250000")),
+      "a.txt");
+  CHECK(decimal.rows.size() == 1);
+  REQUIRE(decimal.refused.size() == 1);
+  CHECK(decimal.refused[0].reason.find("is not count 250000") != std::string::npos);
+}
+
+TEST_CASE("what looks like a row and is not read is refused with a reason") {
+  for (const std::string size : {"1.5M", "1MB", "0x100000", "1'048'576"}) {
+    CAPTURE(size);
+    const MeasuredRun run =
+        only_run(log(std::string(kRow) + replaced(kRow, "1048576", size)), "a.txt");
+    CHECK(run.rows.size() == 1);
+    REQUIRE(run.refused.size() == 1);
+    CHECK(run.refused[0].line == 14);
+    CHECK(run.refused[0].reason.find("is no size") != std::string::npos);
+  }
+  const MeasuredRun type =
+      only_run(log(std::string(kRow) + replaced(kRow, "float", "bf99")), "a.txt");
+  CHECK(type.refused.size() == 1);
+  // Sentences with numbers are no rows.
+  const MeasuredRun text =
+      only_run(log(std::string(kRow) + "2024 was the 1 year of 8 GPUs\n"), "a.txt");
+  CHECK(text.refused.empty());
+}
+
+TEST_CASE("nan costs its cell only") {
+  const MeasuredRun wrong =
+      only_run(log(replaced(replaced(kRow, " 0 ", " nan "), " 0\n", " -nan\n")), "a.txt");
+  check_row(wrong);
+  CHECK_FALSE(wrong.rows[0].out_of_place.wrong.has_value());
+  CHECK_FALSE(wrong.rows[0].in_place.wrong.has_value());
+  CHECK(mentions(wrong.notes, "line 13: cells that are nan or inf are left out"));
+  const MeasuredRun half = only_run(
+      log(replaced(replaced(replaced(kRow, "49.00", "-nan"), "21.40", "-nan"), "37.45", "inf")),
+      "a.txt");
+  REQUIRE(half.rows.size() == 1);
+  CHECK(us(half.rows[0].out_of_place) == Approx(50));
+  CHECK_FALSE(half.rows[0].in_place.time.has_value());
+  CHECK(half.rows[0].in_place.wrong == 0.0);
+  const MeasuredRun bus = only_run(log(replaced(kRow, "37.45", "inf")), "a.txt");
+  check_row(bus);
+  CHECK_FALSE(bus.rows[0].in_place.busbw.has_value());
+}
+
+TEST_CASE("logs in frames, in Docker's JSON lines and in a JSON string") {
+  const std::string plain = log(kRow);
+  std::string framed, docker;
+  for (std::size_t at = 0; at < plain.size();) {
+    const std::size_t end = plain.find('\n', at);
+    const std::string line = plain.substr(at, end - at);
+    framed += "\xe2\x94\x82 " + line + " \xe2\x94\x82\n";
+    docker +=
+        R"({"log":")" + line + R"(\n","stream":"stdout","time":"2024-07-01T12:00:00.1Z"})" + "\n";
+    at = end + 1;
+  }
+  check_row(only_run(framed, "a.txt"));
+  const MeasuredRun lines = only_run(docker, "a.json");
+  check_row(lines);
+  CHECK(lines.rows[0].line == 13);
+  const MeasuredRun text =
+      only_run(R"({"cmd": "all_reduce_perf", "stdout": ")" + replaced(plain, "\n", "\\n") + R"("})",
+               "a.json");
+  check_row(text);
+  CHECK(mentions(text.notes, "the log stands in a string"));
+}

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/error.hpp"
+#include "topologies/gpu_architecture.hpp"
 #include "topologies/import/import.hpp"
 #include "topologies/import/plain_text.hpp"
 #include "topologies/import/topo_table.hpp"
@@ -155,6 +156,15 @@ TEST_CASE("an NVSwitch reduces from Hopper on, and that is said") {
                      "the NVSwitch is taken to reduce and multicast (NVLS)") != assumed.end()) ==
           c.reduces);
   }
+}
+
+TEST_CASE("the switch of every type reduces by its generation") {
+  for (const char* type : {"h100-sxm5-80gb", "h20-96gb", "b200-sxm-180gb", "b300-sxm-288gb"}) {
+    CHECK(reduces_in_switch(find_gpu_type(type), 8));
+    CHECK_FALSE(reduces_in_switch(find_gpu_type(type), 2));
+  }
+  for (const char* type : {"a100-sxm4-80gb", "v100-sxm3-32gb", "mi300x-192gb", "rtx-5090", "l40s"})
+    CHECK_FALSE(reduces_in_switch(find_gpu_type(type), 8));
 }
 
 }  // namespace amsp

@@ -128,6 +128,20 @@ TEST_CASE("a cut matrix does not invent a socket for every device that it cuts")
   CHECK_FALSE(says(whole.assumptions, "not known, only"));
 }
 
+TEST_CASE("what nvidia-smi -L says above a matrix: MIG instances, an unknown GPU") {
+  const std::string list =
+      "GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-0)\n"
+      "  MIG 3g.40gb     Device  0: (UUID: MIG-1)\n  MIG 3g.40gb     Device  1: (UUID: MIG-2)\n";
+  const MachineFacts facts = parse_topo_matrix(list + matrix(4, all("NV4")), "m.txt");
+  CHECK(says(facts.notes, "the file lists 2 MIG instances; the matrix is of whole GPUs"));
+  CHECK_FALSE(says(parse_topo_matrix(matrix(4, all("NV4")), "m.txt").notes, "MIG"));
+  std::string many;
+  for (int i = 0; i < 5000; ++i) many += fmt::format("GPU 0: NVIDIA Nonesuch {} (UUID)\n", i);
+  const MachineFacts unknown = parse_topo_matrix(many + matrix(4, all("NV4")), "m.txt");
+  CHECK(says(unknown.notes, "the file names the GPU \"NVIDIA Nonesuch 0\", which is no type"));
+  CHECK(unknown.notes.size() < 20);
+}
+
 TEST_CASE("a matrix and a tree that count other links to the switch are reported") {
   Imported imported;
   read_topology_text(tree(8, 18), "x.xml", imported);

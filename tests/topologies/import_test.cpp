@@ -155,8 +155,11 @@ TEST_CASE("the GPU type is guessed from the NVLinks") {
 
 TEST_CASE("an environment report names the GPU type") {
   const std::string report = "GPU models and configuration:\nGPU 0: NVIDIA H200 (UUID: GPU-0)\n";
-  CHECK(gpu_type_in_text(report) == "h200-sxm-141gb");
-  CHECK(gpu_type_in_text("GPU 0: Voodoo 2") == std::nullopt);
+  std::vector<std::string> notes;
+  CHECK(gpu_type_in_text(report, notes) == "h200-sxm-141gb");
+  CHECK(notes.empty());
+  CHECK(gpu_type_in_text("GPU 0: Voodoo 2", notes) == std::nullopt);
+  CHECK(notes.size() == 1);
   const ClusterSpec cluster = cluster_from(parse_topo_matrix(report + kMatrix, "m"), {});
   CHECK(cluster.node.gpu.name == "NVIDIA H200");
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "topologies/gpu_spec.hpp"
 #include "topologies/import/plain_text.hpp"
@@ -156,22 +157,29 @@ GpuGuess guess_by_links(const MachineFacts& facts) {
 
 }  // namespace
 
-std::optional<std::string> gpu_type_in_text(std::string_view text) {
+std::optional<std::string> gpu_type_in_text(std::string_view text,
+                                            std::vector<std::string>& notes) {
+  constexpr std::size_t kMostNames = 8;  // a report names each type once or a few times
+  std::set<std::string> unknown;
   if (text.find("GPU 0") == std::string_view::npos) return std::nullopt;
   for (const std::string& line : plain_lines(text)) {
     const std::size_t at = line.find("GPU 0: ");
-    if (at == std::string::npos) continue;
-    std::string name = line.substr(at + 7);
+    if (at == std::string::npos || unknown.size() >= kMostNames) continue;
+    std::string name = line.substr(at + 7, 100);
     name.resize(std::min(name.size(), name.find(" (")));
     while (!name.empty() && name.back() == ' ') name.pop_back();
+    if (name.empty() || unknown.contains(name)) continue;
     try {
       const GpuType type = find_gpu_type(name);
       for (const Named& named : catalogue())
         if (named.type.spec.name == type.spec.name) return named.stem;
     } catch (const InputError&) {
-      // A type that the catalogue does not know: the guess goes on without it.
+      unknown.insert(name);
     }
   }
+  for (const std::string& name : unknown)
+    notes.push_back(
+        fmt::format("the file names the GPU \"{}\", which is no type of the catalogue", name));
   return std::nullopt;
 }
 

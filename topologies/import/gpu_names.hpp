@@ -11,8 +11,8 @@
 namespace amsp {
 
 // The catalogue stem that a line "GPU 0: NVIDIA H100 80GB HBM3 (UUID: …)" (nvidia-smi -L,
-// environment reports) names, if any.
-std::optional<std::string> gpu_type_in_text(std::string_view text);
+// environment reports) names, if any. A name that the catalogue does not know becomes a note.
+std::optional<std::string> gpu_type_in_text(std::string_view text, std::vector<std::string>& notes);
 
 // The catalogue stem of a PCI device ("0x20b2"), if any.
 std::optional<std::string> gpu_type_of_device(std::string_view pci_device);

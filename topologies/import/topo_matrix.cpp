@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "topologies/import/gpu_names.hpp"
+#include "topologies/import/plain_text.hpp"
 #include "topologies/import/topo_table.hpp"
 
 namespace amsp {
@@ -186,6 +187,17 @@ bool has_gpu_row(const TopoTable& table) {
                      [](const TopoRow& row) { return is_gpu_label(row.label); });
 }
 
+// "  MIG 3g.40gb     Device  0: (UUID: MIG-…)" of nvidia-smi -L.
+std::size_t mig_instances(std::string_view text) {
+  if (text.find("MIG ") == std::string_view::npos) return 0;
+  const std::vector<std::string> lines = plain_lines(text);
+  return static_cast<std::size_t>(
+      std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
+        const auto words = words_of(line);
+        return words.size() > 2 && words[0] == "MIG" && words[2] == "Device";
+      }));
+}
+
 }  // namespace
 
 bool has_topo_matrix(std::string_view text) { return has_gpu_row(read_topo_table(text)); }
@@ -209,8 +221,13 @@ MachineFacts parse_topo_matrix(std::string_view text, std::string_view file) {
   }
   MachineFacts facts = MatrixReader(table, file).read();
   // Environment reports name the type beside the matrix.
-  if (const auto type = gpu_type_in_text(text))
+  if (const auto type = gpu_type_in_text(text, facts.notes))
     for (GpuFact& gpu : facts.gpus) gpu.type = type;
+  if (const std::size_t instances = mig_instances(text); instances > 0)
+    facts.notes.push_back(
+        fmt::format("the file lists {} MIG instances; the matrix is of whole GPUs, and so is the "
+                    "cluster: a job on an instance has a part of one, without NVLink",
+                    instances));
   return facts;
 }
 

@@ -43,7 +43,7 @@ bool is_flat(const Json& json) {
 // Objects and arrays that hold only scalars stand on one line, so that a row is a line.
 void write_readable(const Json& json, std::size_t depth, std::string& text) {
   if (!json.is_structured() || (depth > 1 && is_flat(json))) {
-    text += json.dump();
+    text += json.dump(-1, ' ', false, Json::error_handler_t::replace);
     return;
   }
   const std::string indent(depth + 1, ' ');

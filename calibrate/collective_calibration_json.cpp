@@ -41,7 +41,8 @@ Json parameters_json(const KindFit& fit, std::size_t count) {
     const auto parameter = static_cast<Parameter>(j);
     const std::string text = value_text(parameter, fit.parameters);
     // 90 % interval, as a factor either way of the value.
-    const double factor = std::exp(1.6449 * std::sqrt(std::max(0.0, fit.covariance[j][j])));
+    const double factor =
+        std::exp(CurveValue::z90 * std::sqrt(std::max(0.0, fit.covariance[j][j])));
     json[std::string(name_of(parameter))] = {
         {"value", text.empty() ? Json(fit.parameters[parameter]) : Json(text)},
         {"interval_factor", std::round(factor * 1e4) / 1e4}};
@@ -75,6 +76,7 @@ Covariance read_covariance(const JsonValue& json, std::size_t count) {
       covariance[j][k] = covariance[k][j] = value;
       place = end;
     }
+    if (*place != '\0') rows[j].fail("has more values than a row of a lower triangle");
   }
   return covariance;
 }
@@ -215,7 +217,7 @@ std::string to_json(const CollectiveCalibration& calibration) {
   for (const KindFit& fit : calibration.kinds) {
     json["kinds"][std::string(name_of(fit.kind))] = fit_json(calibration, fit);
   }
-  return json.dump();
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 CollectiveCalibration read_collective_calibration(const JsonValue& json,

@@ -15,8 +15,7 @@
 namespace amsp {
 namespace {
 
-// z of a two-sided 90 % interval.
-constexpr double z90 = 1.6449;
+constexpr double z90 = CurveValue::z90;
 
 class KernelModel : public ComputeModel {
  public:
@@ -89,7 +88,7 @@ class KernelModel : public ComputeModel {
       if (type.spec.name == kernels.gpu) return type.spec;
     GpuSpec own;
     own.name = kernels.gpu;
-    own.peak[Dtype::bf16] = kernels.peak;
+    own.peak[kernels.peak_dtype] = kernels.peak;
     return own;
   }
 

@@ -8,6 +8,7 @@
 
 #include "base/units_text.hpp"
 #include "calibrate/cross_validation.hpp"
+#include "calibrate/fit_stage.hpp"
 
 namespace amsp {
 namespace {
@@ -26,14 +27,18 @@ std::string value_text(Parameter parameter, double value) {
   return fmt::format("{:.3g}", value);
 }
 
-// Parameters that the rows say something about: their interval is narrower than the prior's.
-void write_parameters(const KindFit& fit, std::string& text) {
+// Parameters of which the rows say at least as much as was known before them: together with the
+// prior they leave at most half of its variance. A parameter that was held has none.
+constexpr double kTold = 0.7071;  // 1 / sqrt(2)
+
+void write_parameters(const KindFit& fit, const PhysicsParameters& system, std::string& text) {
+  const FitStage stage = kind_stage(system, fit.kind);
   for (std::size_t j = 0; j < parameter_count; ++j) {
     const auto parameter = static_cast<Parameter>(j);
     const double deviation = std::sqrt(std::max(0.0, fit.covariance[j][j]));
-    if (deviation > 0.12) continue;
+    if (deviation == 0 || deviation > kTold * stage.width[j]) continue;
     const double value = fit.parameters[parameter];
-    const double factor = std::exp(1.6449 * deviation);
+    const double factor = std::exp(CurveValue::z90 * deviation);
     text += fmt::format("    {:<14} {:>12}  [{}, {}]\n", name_of(parameter),
                         value_text(parameter, value), value_text(parameter, value / factor),
                         value_text(parameter, value * factor));
@@ -112,7 +117,7 @@ std::string fit_report(const Calibration& calibration, bool all_rows) {
                           quality(*calibration.collectives, fit, true),
                           quality(*calibration.collectives, fit, false));
       text += "  parameters (90 % interval):\n";
-      write_parameters(fit, text);
+      write_parameters(fit, calibration.collectives->system.parameters, text);
       write_rows(*calibration.collectives, fit, all_rows, text);
     }
   }

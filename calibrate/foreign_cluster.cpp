@@ -10,10 +10,13 @@ double ratio(Bandwidth to, Bandwidth from) {
   return to > Bandwidth(0) && from > Bandwidth(0) ? to / from : 1.0;
 }
 
-void scale(PhysicsParameters& parameters, double inside, double nic) {
+// `nics`: of all NICs of a node.
+void scale(PhysicsParameters& parameters, double inside, double nic, double nics) {
   parameters[Parameter::rate_inside] *= inside;
   parameters[Parameter::rate_nvls] *= inside;
   parameters[Parameter::rate_nic] *= nic;
+  parameters[Parameter::rate_collnet] *= nic;
+  parameters[Parameter::ceiling_ll128] *= nics;
 }
 
 }  // namespace
@@ -33,9 +36,10 @@ ForeignCalibration moved_to(const ClusterSpec& cluster, CollectiveCalibration ca
   const AchievableRates reached = calibration.achievable();
   ForeignCalibration moved{
       std::move(calibration), {reached.gpu_intra * inside, reached.nic * nic}, ""};
-  scale(moved.calibration.defaults, inside, nic);
-  scale(moved.calibration.system.parameters, inside, nic);
-  for (KindFit& fit : moved.calibration.kinds) scale(fit.parameters, inside, nic);
+  const double nics = nic * to.nics_per_node / from.nics_per_node;
+  scale(moved.calibration.defaults, inside, nic, nics);
+  scale(moved.calibration.system.parameters, inside, nic, nics);
+  for (KindFit& fit : moved.calibration.kinds) scale(fit.parameters, inside, nic, nics);
   moved.calibration.hardware = to;
   moved.note = fmt::format(
       "collectives calibrated on {}, used on {}: port rates x {:.3g}, NIC rates x {:.3g} by the "

@@ -69,15 +69,6 @@ std::vector<GpuId> GroupLayout::chain(std::size_t node, int channel,
   return order;
 }
 
-std::size_t GroupLayout::node_of_index(int index) const {
-  for (std::size_t node = 0; node < nodes.size(); ++node) {
-    const auto& members = nodes[node].index;
-    if (std::find(members.begin(), members.end(), index) != members.end()) return node;
-  }
-  assert(false && "index is not in the group");
-  return 0;
-}
-
 void append_hop(const Network& network, GpuId from, GpuId gateway, NicId out_nic, GpuId to,
                 NicId in_nic, int flow, std::vector<LinkId>& out) {
   const ClusterSpec& cluster = network.cluster();

@@ -32,8 +32,6 @@ struct GroupLayout {
   // last where two GPUs share it; the order of the group is kept, rotated.
   [[nodiscard]] std::vector<GpuId> chain(std::size_t node, int channel,
                                          const ClusterSpec& cluster) const;
-  // Position in `nodes` of the node that holds group index `index`.
-  [[nodiscard]] std::size_t node_of_index(int index) const;
 };
 
 // In a mesh of NVLinks one order of the GPUs would load one link of each: the layout once for every

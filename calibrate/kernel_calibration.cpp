@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibrate/kernel_calibration.hpp"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "base/units_text.hpp"
 #include "calibrate/kernel_defaults.hpp"
@@ -57,6 +60,12 @@ KernelTime read_row(const JsonValue& json, KernelClass kind) {
   return row;
 }
 
+FlopRate positive_rate(const JsonValue& json) {
+  const FlopRate rate = json.as_flop_rate();
+  if (!(rate > FlopRate(0))) json.fail("must be above zero");
+  return rate;
+}
+
 Json surface_json(const KernelSurface& surface) {
   Json json;
   for (const auto& parameter : surface.parameters()) {
@@ -77,21 +86,45 @@ Json surface_json(const KernelSurface& surface) {
   return json;
 }
 
+// The element type that a GPU is judged by: the first of these that its data sheet has.
+std::pair<Dtype, FlopRate> main_peak(const GpuSpec& gpu) {
+  for (const Dtype dtype : {Dtype::bf16, Dtype::fp16, Dtype::fp32}) {
+    const auto peak = gpu.peak.find(dtype);
+    if (peak != gpu.peak.end()) return *peak;
+  }
+  throw InputError("GPU " + gpu.name + " has no peak of bf16, fp16 or fp32");
+}
+
+// One surface is of one element type.
+void check_one_dtype(const std::vector<KernelTime>& rows) {
+  const KernelTime& first = rows.front();
+  for (const KernelTime& row : rows) {
+    if (row.kernel.dtype == first.kernel.dtype) continue;
+    throw InputError({row.source, row.place},
+                     fmt::format("is of {}, but {} of {} is of {}; the {} times of one calibration "
+                                 "are of one element type",
+                                 name_of(row.kernel.dtype), first.place, first.source,
+                                 name_of(first.kernel.dtype), name_of(first.kernel.kind)));
+  }
+}
+
 }  // namespace
 
 KernelCalibration fit_kernels(const std::vector<KernelTime>& rows, const GpuSpec& gpu) {
   KernelCalibration kernels;
   kernels.gpu = gpu.name;
-  const auto peak = gpu.peak.find(Dtype::bf16);
-  if (peak == gpu.peak.end()) throw InputError("GPU " + gpu.name + " has no bf16 peak");
-  kernels.peak = peak->second;
+  std::tie(kernels.peak_dtype, kernels.peak) = main_peak(gpu);
   for (const KernelClass kind : measured_classes) {
     std::vector<KernelTime> of_kind;
     for (const KernelTime& row : rows) {
       if (row.kernel.kind == kind) of_kind.push_back(row);
     }
     if (of_kind.empty()) continue;
-    kernels.surfaces.emplace_back(kind, KernelSurface::fit(std::move(of_kind), kernels.peak));
+    check_one_dtype(of_kind);
+    const auto own = gpu.peak.find(of_kind.front().kernel.dtype);
+    kernels.surfaces.emplace_back(
+        kind,
+        KernelSurface::fit(std::move(of_kind), own == gpu.peak.end() ? kernels.peak : own->second));
   }
   kernels.hbm_share = default_hbm_share;
   kernels.hbm_origin = default_hbm_origin;
@@ -104,24 +137,28 @@ std::string to_json(const KernelCalibration& kernels) {
   Json json;
   json["gpu"] = kernels.gpu;
   json["peak"] = to_text(kernels.peak);
+  if (kernels.peak_dtype != Dtype::bf16) json["peak_dtype"] = name_of(kernels.peak_dtype);
   json["hbm_share"] = {{"value", kernels.hbm_share}, {"origin", kernels.hbm_origin}};
   json["launch"] = {{"value", to_text(kernels.launch)}, {"origin", kernels.launch_origin}};
   json["classes"] = Json::object();
   for (const auto& [kind, surface] : kernels.surfaces) {
     Json entry;
+    if (surface.peak() != kernels.peak) entry["peak"] = to_text(surface.peak());
     entry["surface"] = surface_json(surface);
     entry["rows"] = Json::array();
     for (const KernelTime& row : surface.rows()) entry["rows"].push_back(row_json(row));
     json["classes"][std::string(name_of(kind))] = std::move(entry);
   }
-  return json.dump();
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 KernelCalibration read_kernel_calibration(const JsonValue& json) {
-  json.accept_keys({"gpu", "peak", "hbm_share", "launch", "classes"});
+  json.accept_keys({"gpu", "peak", "peak_dtype", "hbm_share", "launch", "classes"});
   KernelCalibration kernels;
   kernels.gpu = json.at("gpu").as_string();
-  kernels.peak = json.at("peak").as_flop_rate();
+  kernels.peak = positive_rate(json.at("peak"));
+  if (const auto dtype = json.find("peak_dtype"))
+    kernels.peak_dtype = parse_dtype(dtype->as_string(), dtype->place());
   const JsonValue share = json.at("hbm_share");
   share.accept_keys({"value", "origin"});
   kernels.hbm_share = share.at("value").as_number(0.01, 1.0);
@@ -136,12 +173,14 @@ KernelCalibration read_kernel_calibration(const JsonValue& json) {
         kind != KernelClass::attention_backward) {
       entry.fail("only gemm, attention_forward and attention_backward have tables");
     }
-    entry.accept_keys({"surface", "rows"});
+    entry.accept_keys({"peak", "surface", "rows"});
+    const auto own = entry.find("peak");
     std::vector<KernelTime> rows;
     for (const JsonValue& row : entry.at("rows").items()) rows.push_back(read_row(row, kind));
     if (rows.empty()) entry.at("rows").fail("is empty");
     kernels.surfaces.emplace_back(
-        kind, KernelSurface::read(std::move(rows), kernels.peak, entry.at("surface")));
+        kind, KernelSurface::read(std::move(rows), own ? positive_rate(*own) : kernels.peak,
+                                  entry.at("surface")));
   }
   return kernels;
 }

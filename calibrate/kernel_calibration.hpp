@@ -26,7 +26,8 @@ struct KernelTime {
 
 class KernelSurface {
  public:
-  // Fits the times of one kernel class; at least one row. `peak` = the GPU's dense peak.
+  // Fits the times of one kernel class and element type; at least one row. `peak` = the GPU's dense
+  // peak.
   static KernelSurface fit(std::vector<KernelTime> rows, FlopRate peak);
   // From a calibration file; refits nothing.
   static KernelSurface read(std::vector<KernelTime> rows, FlopRate peak, const JsonValue& json);
@@ -45,6 +46,7 @@ class KernelSurface {
   };
   [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
   [[nodiscard]] const std::vector<KernelTime>& rows() const { return rows_; }
+  [[nodiscard]] FlopRate peak() const { return peak_; }
   [[nodiscard]] const Kriging& correction() const { return correction_; }
   // log(measured / model without correction) of each row.
   [[nodiscard]] std::vector<double> residuals() const;
@@ -61,7 +63,8 @@ class KernelSurface {
 
 struct KernelCalibration {
   std::string gpu;  // name of the GPU type
-  FlopRate peak;
+  FlopRate peak;    // dense, of `peak_dtype`; a surface of another type has its own
+  Dtype peak_dtype = Dtype::bf16;
   std::vector<std::pair<KernelClass, KernelSurface>> surfaces;
   double hbm_share = 0;  // of the data-sheet rate that element-wise kernels reach
   std::string hbm_origin;
@@ -74,6 +77,7 @@ struct KernelCalibration {
 std::vector<KernelTime> read_kernel_csv(std::string_view text, std::string_view file);
 bool looks_like_kernel_csv(std::string_view text);
 
+// Throws InputError at the row where the times of one class are not all of one element type.
 KernelCalibration fit_kernels(const std::vector<KernelTime>& rows, const GpuSpec& gpu);
 KernelCalibration read_kernel_calibration(const JsonValue& json);
 std::string to_json(const KernelCalibration& kernels);

@@ -24,6 +24,11 @@ std::vector<std::string> split(std::string_view line) {
   return cells;
 }
 
+// Blank lines and comments hold nothing.
+bool is_skipped(std::string_view line) {
+  return line.starts_with("#") || line.find_first_not_of(" \r\t") == std::string_view::npos;
+}
+
 class Row {
  public:
   Row(const std::vector<std::string>& header, std::vector<std::string> cells, Place place)
@@ -125,7 +130,10 @@ bool looks_like_kernel_csv(std::string_view text) {
   while (begin < text.size()) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string_view line = text.substr(begin, end - begin);
-    if (!line.starts_with("#")) return line.starts_with("kernel,");
+    if (!is_skipped(line)) {
+      const auto cells = split(line);
+      return cells.size() > 1 && cells.front() == "kernel";
+    }
     begin = end + 1;
   }
   return false;
@@ -137,7 +145,7 @@ std::vector<KernelTime> read_kernel_csv(std::string_view text, std::string_view 
   std::istringstream lines{std::string(text)};
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
-    if (line.empty() || line == "\r" || line.starts_with("#")) continue;
+    if (is_skipped(line)) continue;
     const Place place{std::string(file), "line " + std::to_string(number)};
     if (header.empty()) {
       header = split(line);

@@ -45,13 +45,18 @@ Hops hops_of(Algorithm algorithm, CollectiveKind kind, const GroupShape& shape) 
 // of one tree and the leaf of the other (1 x bytes), with three 1.5 x.
 double tree_nic_factor(int nodes) { return nodes <= 2 ? 1.0 : nodes == 3 ? 1.5 : 2.0; }
 
+// In the middle of a tree's chain a GPU carries 2 x bytes each way (up and down), at its ends 1 x.
+// A node's chains, one for each NIC, begin at different GPUs, so this is a bound: each GPU is at an
+// end of some of them where there are half as many chains as GPUs or more.
+double tree_port_factor(int per_node) { return per_node < 2 ? 0 : per_node == 2 ? 1 : 2; }
+
 WireBytes pairwise_bytes(CollectiveKind kind, Bytes bytes, const GroupShape& shape, int nics) {
   const double n = shape.ranks;
   const double r = shape.ranks_per_node;
   const double outside = shape.nodes > 1 ? (n - r) / n : 0;
   switch (kind) {
-    case CollectiveKind::all_to_all:
-      return {bytes * ((r - 1) / n), bytes * (outside * r / nics)};
+    case CollectiveKind::all_to_all:  // a rank has one NIC, even where there are more
+      return {bytes * ((r - 1) / n), bytes * (outside * r / std::min<double>(nics, r))};
     case CollectiveKind::send_recv:  // one rank of each node sends to the next node
       return {r > 1 ? bytes : Bytes(0), shape.nodes > 1 ? bytes : Bytes(0)};
     default:  // scatter, gather: the root's port and the root's nearest NIC
@@ -123,16 +128,17 @@ WireBytes wire_bytes(CollectiveKind kind, Algorithm algorithm, Bytes bytes, cons
     case Algorithm::ring:
       return {bytes * (r > 1 ? ring : 0), across ? bytes * (ring / nics) : Bytes(0)};
     case Algorithm::tree:
-      return {r > 1 ? bytes * 2 : Bytes(0),
+      return {bytes * tree_port_factor(shape.ranks_per_node),
               across ? bytes * (tree_nic_factor(shape.nodes) / nics) : Bytes(0)};
     case Algorithm::nvls:  // the switch adds and copies
       return {bytes * ((n + 1) / n), Bytes(0)};
     case Algorithm::nvls_tree:
-      return {bytes * ((r + 1) / r), bytes * (tree_nic_factor(shape.nodes) / nics)};
+      return {bytes * (r > 1 ? (r + 1) / r : 0), bytes * (tree_nic_factor(shape.nodes) / nics)};
     case Algorithm::collnet: {
-      // A head's port: r-1 parts of its own, one of each other head; the NICs: once up, once down.
-      const double heads = std::min<double>(across ? nics : 1, r);
-      return {bytes * (r > 1 ? (r + heads - 2) / heads : 0),
+      // A port: r-1 parts of each NIC whose head it is, one of each other; the NICs: once up and
+      // once down.
+      const double parts = across ? nics : 1, own = std::ceil(parts / r);
+      return {bytes * (r > 1 ? (own * (r - 2) + parts) / parts : 0),
               across ? bytes * (1.0 / nics) : Bytes(0)};
     }
     case Algorithm::pairwise:

@@ -109,28 +109,33 @@ class Printer {
   const Schedule& schedule_;
 };
 
+// Names that are not UTF-8 (of files, say) keep what is.
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 // One op on a line: long schedules stay readable, and one screen shows a small one.
 std::string lines(const Json& json) {
   std::string text = "{\n";
   for (const auto& [key, value] : json.items()) {
     if (!value.is_array()) {
-      text += fmt::format("  {}: {},\n", Json(key).dump(), value.dump());
+      text += fmt::format("  {}: {},\n", text_of(Json(key)), text_of(value));
       continue;
     }
-    text += fmt::format("  {}: [", Json(key).dump());
+    text += fmt::format("  {}: [", text_of(Json(key)));
     const char* separator = "\n";
     for (const Json& item : value) {
       text += separator;
       separator = ",\n";
       if (key != "blocks") {
-        text += "    " + item.dump();
+        text += "    " + text_of(item);
         continue;
       }
-      text += fmt::format("    {{\"name\": {}, \"repeat\": {}, \"ops\": [", item["name"].dump(),
-                          item["repeat"].dump());
+      text += fmt::format("    {{\"name\": {}, \"repeat\": {}, \"ops\": [", text_of(item["name"]),
+                          text_of(item["repeat"]));
       const char* between = "\n";
       for (const Json& op : item["ops"]) {
-        text += between + ("      " + op.dump());
+        text += between + ("      " + text_of(op));
         between = ",\n";
       }
       text += "]}";

@@ -122,7 +122,7 @@ std::string to_json(const Strategy& strategy) {
   json["reuse_distance"] = to_text(strategy.reuse_distance);
   json["bucket"] = to_text(strategy.bucket);
   json["secondary"] = strategy.secondary.size() > 0 ? to_text(strategy.secondary) : "off";
-  return json.dump();
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace amsp

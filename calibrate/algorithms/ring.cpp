@@ -56,7 +56,7 @@ bool is_chain(CollectiveKind kind) {
   return kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce;
 }
 
-// NCCL's slice of a Simple ring: 2 of 8 slots of 512 KiB (calibrate model notes, NCCL src/device).
+// NCCL's slice of a Simple ring: 2 of 8 slots of 512 KiB (NCCL, src/enqueue.cc and src/device).
 constexpr double slice_bytes = 1048576.0;
 
 class Ring : public CollectiveAlgorithm {

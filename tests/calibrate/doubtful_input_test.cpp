@@ -191,6 +191,14 @@ TEST_CASE("a log given twice counts once") {
   CHECK(rows({first, other}, 0) == 42);
 }
 
+TEST_CASE("a file name that is not UTF-8 makes a calibration that can be read back") {
+  const Folder folder;
+  const std::string file = folder.file("bad\xff.csv", table("time_s", 1, "all_reduce"));
+  const std::string json = to_json(calibrate(read_measurements({file}, "a800-4hdr")));
+  const Calibration read = parse_calibration(JsonValue::parse_text(json, "written"));
+  CHECK(read.sources.at(0).file == "bad\xef\xbf\xbd.csv");  // U+FFFD
+}
+
 TEST_CASE("two logs of one base name are two logs") {
   const Folder folder;
   const std::string first = folder.file("run1/out.csv", table("time_s", 1, "all_reduce"));

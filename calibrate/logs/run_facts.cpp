@@ -106,12 +106,10 @@ void take_launcher(std::string_view text, RunFacts& facts) {
   for (const std::string_view mark : {"SLURM_NTASKS=", "SLURM_NPROCS=", "WORLD_SIZE="})
     if (const auto ranks = number_after(text, mark)) facts.launched_ranks = ranks;
   if (!contains(text, "mpirun") && !contains(text, "mpiexec") && !contains(text, "srun")) return;
-  const bool slurm = contains(text, "srun");
   for (const std::string_view mark : {" -np ", " --np ", " -n ", " --ntasks=", " --ntasks "}) {
     const std::string_view launcher = text.substr(0, text.find("_perf"));
     if (const auto ranks = number_after(launcher, mark)) facts.launched_ranks = ranks;
   }
-  if (slurm) return;
 }
 
 void take_failure(std::string_view text, RunFacts& facts) {

@@ -37,8 +37,7 @@ struct TableColumns {
   bool in_place_first = false;         // mscclpp-test
   bool in_place_only = false;
   bool cpu_time = false;
-  bool before_nccl_2_4 = false;      // "bytes N type op": times in milliseconds
-  std::optional<Seconds> time_unit;  // of the unit line, where there is one
+  bool before_nccl_2_4 = false;  // "bytes N type op": times in milliseconds
 
   [[nodiscard]] std::size_t words() const;   // of a complete row
   [[nodiscard]] std::size_t groups() const;  // 1 or 2 halves
@@ -56,8 +55,6 @@ struct RowWords {
   std::size_t line = 0;
   std::vector<std::string> words;      // from the size on
   std::vector<std::size_t> positions;  // where they end in the cleaned line
-  bool interrupted = false;            // noise follows: the rest may be on a later line
-  bool terminated = true;              // false: the file ends here
 };
 
 // Index of the size word of a row ("… size count type …"), or nothing.

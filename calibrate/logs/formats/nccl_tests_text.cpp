@@ -30,15 +30,13 @@ class TextReader {
     clean_line(line.raw, cleaned_);
     if (cleaned_.empty()) return;
     line_ = line.number;
-    terminated_ = line.terminated;
     const bool facts_possible = may_hold_facts(cleaned_);
     const NoiseSplit split = facts_possible ? split_nccl_noise(cleaned_) : NoiseSplit{cleaned_, {}};
     if (!split.noise.empty()) {
       take_fact_line(cleaned_, line_, facts());
-      if (pending_) pending_->interrupted = true;
     }
     const std::string_view data = trim(split.data);
-    if (!data.empty()) take_data(split.data, !split.noise.empty(), facts_possible);
+    if (!data.empty()) take_data(split.data, facts_possible);
   }
 
   std::vector<MeasuredRun> finish() {
@@ -56,13 +54,12 @@ class TextReader {
  private:
   RunFacts& facts() { return stage_ == Stage::footer ? next_facts_ : raw_.facts; }
 
-  void take_data(std::string_view text, bool interrupted, bool facts_possible) {
-    if (take_row(text, interrupted)) return;
+  void take_data(std::string_view text, bool facts_possible) {
+    if (take_row(text)) return;
     if (facts_possible && (take_header(text) || take_footer(text))) return;
     if (take_elision(text)) return;
     if (take_broken_row(text)) return;
     if (facts_possible) take_fact_line(text, line_, facts());
-    if (pending_) pending_->interrupted = true;
   }
 
   // --- header ---
@@ -163,13 +160,13 @@ class TextReader {
 
   bool untyped_table() const { return table_ && !table_->has(Column::dtype); }
 
-  bool take_row(std::string_view text, bool interrupted) {
+  bool take_row(std::string_view text) {
     const Words words = split_words(text);
     std::size_t first = 0;
     if (const auto at = find_row(words)) {
       first = *at;
     } else if (!untyped_table() || !all_numbers(words) || words.size < 3 || !row_count(words[0])) {
-      return continue_row(words, interrupted);
+      return continue_row(words);
     }
     if (stage_ == Stage::footer) begin_run();
     flush_pending();
@@ -180,7 +177,7 @@ class TextReader {
                        "more than " + std::to_string(kMostRows) + " rows; split the file");
     pending_ = RowWords{};
     pending_->line = line_;
-    append(words, first, text, interrupted);
+    append(words, first, text);
     return true;
   }
 
@@ -191,16 +188,16 @@ class TextReader {
   }
 
   // The rest of a row that NCCL's lines tore apart.
-  bool continue_row(const Words& words, bool interrupted) {
+  bool continue_row(const Words& words) {
     if (!pending_ || !all_numbers(words)) return false;
     if (words.size > missing_words(*pending_, table_ ? &*table_ : nullptr)) return false;
     const std::size_t have = pending_->words.size();
     pending_->positions.resize(have, 0);
-    append(words, 0, {}, interrupted);
+    append(words, 0, {});
     return true;
   }
 
-  void append(const Words& words, std::size_t first, std::string_view text, bool interrupted) {
+  void append(const Words& words, std::size_t first, std::string_view text) {
     for (std::size_t i = first; i < words.size; ++i) {
       const bool is_size = pending_->words.empty();
       pending_->words.push_back(is_size ? size_cell(words[i]) : plain_cell(words[i].substr(0, 40)));
@@ -208,8 +205,6 @@ class TextReader {
         pending_->positions.push_back(
             static_cast<std::size_t>(words[i].data() + words[i].size() - text.data()));
     }
-    pending_->interrupted = interrupted;
-    pending_->terminated = terminated_;
     if (missing_words(*pending_, table_ ? &*table_ : nullptr) == 0) flush_pending();
   }
 
@@ -344,7 +339,6 @@ class TextReader {
   std::string cleaned_;
   std::size_t rows_ = 0;
   std::size_t line_ = 0;
-  bool terminated_ = true;
   Stage stage_ = Stage::nothing;
   RawRun raw_;
   RunFacts next_facts_, last_facts_;

@@ -41,9 +41,9 @@ std::vector<Scatter> measured_scatter(const std::vector<Observation>& rows) {
   std::vector<Scatter> all;
   for (const auto& [point, places] : points) {
     const Bytes bytes(std::exp2(static_cast<double>(std::get<long>(point)) / 100));
-    const auto add = [&](bool two, double value, const FileLine& one, const FileLine& other) {
-      all.push_back({std::get<CollectiveKind>(point), bytes.value() >= 0.99 * large_size.value(),
-                     two, value,
+    const auto add = [&, kind = std::get<CollectiveKind>(point)](
+                         bool two, double value, const FileLine& one, const FileLine& other) {
+      all.push_back({kind, bytes.value() >= 0.99 * large_size.value(), two, value,
                      fmt::format("{} {}", one.first, one.second) +
                          (two ? fmt::format(" and {} {}", other.first, other.second) : "")});
     };

@@ -144,6 +144,9 @@ TEST_CASE("A larger model, a longer sequence or a larger batch never takes less 
 }
 
 TEST_CASE("A worse fabric never speeds a step up") {
+  // Exact but for competition, by the wire efficiency (docs/model/70-engines.md): with a narrow
+  // fabric a collective counts fewer bytes on the ports inside its nodes, and what runs beside it
+  // there is faster. One of some 1800 cases on the calibrated A800, by 0.7 %.
   rc::prop("oversubscription, and hashing against ideal spreading", [] {
     const Job job;
     if (job.cluster.nodes < 2) return;
@@ -151,12 +154,12 @@ TEST_CASE("A worse fabric never speeds a step up") {
     const Seconds plain = Bench(job.cluster).step(schedule);
     ClusterSpec changed = job.cluster;
     changed.fabric.oversubscription *= 2;
-    never_faster(Bench(changed).step(schedule), plain, kExact);
+    never_faster(Bench(changed).step(schedule), plain, kAnomaly);
     if (job.cluster.fabric.spines == 0) return;
     ClusterSpec ideal = job.cluster, hashed = job.cluster;
     ideal.fabric.spreading = Spreading::ideal;
     hashed.fabric.spreading = Spreading::ecmp;
-    never_faster(Bench(hashed).step(schedule), Bench(ideal).step(schedule), kExact);
+    never_faster(Bench(hashed).step(schedule), Bench(ideal).step(schedule), kAnomaly);
   });
 }
 

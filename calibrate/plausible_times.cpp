@@ -21,8 +21,8 @@ constexpr double unit_error = 30;
 // Slower than any network that NCCL runs over, after a generous start.
 constexpr Seconds longest_start = Seconds(10);
 constexpr Bandwidth slowest_network = Bandwidth(1e6);
-// Data sheets state the peak at the boost clock; the highest clock of an H100 SXM (1980 MHz) is 1.13
-// times that (1755 MHz).
+// Data sheets state the peak at the boost clock; the highest clock of an H100 SXM (1980 MHz)
+// is 1.13 times that (1755 MHz).
 constexpr double most_of_peak = 1.15;
 // A kernel that runs at less of the peak than this, after a generous start, ran on no GPU.
 constexpr Seconds longest_kernel_start = Seconds(0.1);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/file.hpp"
+#include "calibrate/measured_scatter.hpp"
 #include "calibrate/plausible_times.hpp"
 #include "calibrate/repeated_runs.hpp"
 #include "calibrate/source_names.hpp"
@@ -70,12 +71,43 @@ std::string files_of(const std::vector<CalibrationSource>& sources) {
   return names;
 }
 
+// Rows that the GPU cannot have are refused; a table of which most are is wrong as a whole.
 void refuse_implausible_kernels(Measurements& all) {
+  const std::size_t rows = all.kernels.size(), refused = all.observations.refused.size();
   std::erase_if(all.kernels, [&](const KernelTime& row) {
     const auto reason = implausible(row, all.cluster.node.gpu);
     if (reason) all.observations.refused.push_back({row.source, row.place, *reason});
     return reason.has_value();
   });
+  if (const std::size_t impossible = rows - all.kernels.size(); 2 * impossible > rows) {
+    const RefusedRow& first = all.observations.refused[refused];
+    throw InputError({first.file, first.place}, fmt::format("{} (so are {} of {} kernel times)",
+                                                            first.reason, impossible, rows));
+  }
+  if (const auto slow = slow_kernels(all.kernels, all.cluster.node.gpu))
+    all.warnings.push_back(*slow);
+}
+
+// Two runs that measured one point are averaged: that they differ by more than this is said. The
+// A800's own tables of two months differ by 1.5 at most.
+constexpr double kContradiction = 2;
+
+void note_contradictions(Measurements& all) {
+  const Scatter* worst = nullptr;
+  std::size_t pairs = 0;
+  const std::vector<Scatter> scatter = measured_scatter(all.observations.rows);
+  for (const Scatter& pair : scatter) {
+    if (!pair.places || !pair.large || pair.difference < kContradiction - 1) continue;
+    ++pairs;
+    if (worst == nullptr || pair.difference > worst->difference) worst = &pair;
+  }
+  if (worst == nullptr) return;
+  all.warnings.push_back(fmt::format(
+      "contradiction: {} of {}: the times differ by a factor of {:.3g} ({} such pairs from 16 "
+      "MiB); "
+      "they are averaged, and the intervals widen: fit one file at a time if they are of "
+      "different machines or settings",
+      name_of(worst->kind), worst->description, worst->difference + 1, pairs));
 }
 
 void count_rows(Measurements& all) {
@@ -123,6 +155,7 @@ Measurements read_measurements(const std::vector<std::string>& files, const std:
   all.warnings.insert(all.warnings.end(), all.observations.warnings.begin(),
                       all.observations.warnings.end());
   shorten_names(all);
+  note_contradictions(all);
   count_rows(all);
   return all;
 }

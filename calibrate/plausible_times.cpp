@@ -27,6 +27,8 @@ constexpr double most_of_peak = 1.15;
 // A kernel that runs at less of the peak than this, after a generous start, ran on no GPU.
 constexpr Seconds longest_kernel_start = Seconds(0.1);
 constexpr double slowest_share = 1e-4;
+// The best of a table of a model's shapes reaches half of the peak or more; a tenth of that is odd.
+constexpr double slow_table = 0.05;
 // A small size that takes this long at its best is possible (TCP, many ranks), but rare.
 constexpr Bytes small_size = Bytes(65536);
 constexpr Seconds slow_start = Seconds(0.01);
@@ -163,6 +165,22 @@ std::optional<std::string> implausible(const KernelTime& row, const GpuSpec& gpu
                        human(row.time), human(flops_of(row.kernel)));
   }
   return std::nullopt;
+}
+
+std::optional<std::string> slow_kernels(const std::vector<KernelTime>& rows, const GpuSpec& gpu) {
+  double best = 0;
+  const KernelTime* fastest = nullptr;
+  for (const KernelTime& row : rows) {
+    const auto peak = gpu.peak.find(row.kernel.dtype);
+    if (peak == gpu.peak.end()) continue;
+    const double share = flops_of(row.kernel) / row.time / peak->second;
+    if (fastest == nullptr || share > best) fastest = &row;
+    best = std::max(best, share);
+  }
+  if (fastest == nullptr || best >= slow_table) return std::nullopt;
+  return fmt::format(
+      "{}: the fastest kernel ({}) reaches {:.2g} % of the {} peak of {}; is the time in seconds?",
+      fastest->source, fastest->place, 100 * best, name_of(fastest->kernel.dtype), gpu.name);
 }
 
 void refuse_implausible(Observations& all, const ClusterSpec& cluster) {

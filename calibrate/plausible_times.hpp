@@ -14,6 +14,9 @@ std::optional<std::string> implausible(const Observation& row, const ClusterSpec
 // The same for a kernel: its rate against the GPU's peak.
 std::optional<std::string> implausible(const KernelTime& row, const GpuSpec& gpu);
 
+// The warning of a table whose fastest kernel is far below the GPU; none when it is not.
+std::optional<std::string> slow_kernels(const std::vector<KernelTime>& rows, const GpuSpec& gpu);
+
 // Moves implausible rows to `refused`. Warns of series that are possible but very slow, of rows
 // above what the cluster's ports carry by more than in-network reduction allows, and of series that
 // reach less than 1/30 of it at their largest size.

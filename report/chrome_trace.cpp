@@ -31,7 +31,8 @@ class Events {
     std::sort(order_.begin(), order_.end());
     std::string result;
     for (const auto& [time, i] : order_)
-      result += (result.empty() ? "" : ",\n") + events_[i].dump();
+      result += (result.empty() ? "" : ",\n") +
+                events_[i].dump(-1, ' ', false, Json::error_handler_t::replace);
     return result;
   }
 
@@ -341,7 +342,8 @@ std::string TraceWriter::text() {
                    {"peak_memory_bytes", input_.memory.peak.value()},
                    {"memory_at_peak_bytes", memory},
                    {"links", links}};
-  return "{\"displayTimeUnit\":\"ms\",\n\"otherData\":" + other.dump() + ",\n\"traceEvents\":[\n" +
+  return "{\"displayTimeUnit\":\"ms\",\n\"otherData\":" +
+         other.dump(-1, ' ', false, Json::error_handler_t::replace) + ",\n\"traceEvents\":[\n" +
          events_.text() + "\n]}\n";
 }
 

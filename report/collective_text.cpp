@@ -69,7 +69,7 @@ std::string collective_json(const CollectiveQuestion& question, const ClusterSpe
   json["latency_us"] = microseconds_of(estimate.latency);
   json["transfer_us"] = microseconds_of(estimate.fluid);
   json["sm_share"] = estimate.sm_share;
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 std::string comparison_table(const std::vector<Observation>& rows, const CollectiveModel& model) {

@@ -135,7 +135,7 @@ std::string explanation_json(const ExplanationReport& report) {
     json["savings"].push_back({{"if_infinitely_fast", saving.resource},
                                {"step_time_s", saving.step_time.value()},
                                {"saved_s", saving.saved.value()}});
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace amsp

@@ -58,7 +58,9 @@ Json candidate_json(const PlannedRun& planned, const PlanPrice& price) {
             {"memory_limit_bytes", run.memory_limit.value()},
             {"memory_at_peak_bytes", memory_json(run.memory)},
             {"exposed_communication_s", exposed},
-            {"range", name_of(run.range)}};
+            {"range", name_of(run.range)},
+            {"compute_range", name_of(run.compute_range)},
+            {"collective_range", name_of(run.collective_range)}};
   if (price.tokens > Tokens(0)) json["gpu_hours"] = gpu_hours(planned, price.tokens);
   if (price.per_gpu_hour > 0) {
     json["cost_of_1e9_tokens"] = gpu_hours(planned, kBillion) * price.per_gpu_hour;
@@ -88,7 +90,8 @@ Table plan_rows(const PlanRequest& request, const Plan& plan, const PlanPrice& p
                                    {"MFU"},
                                    {"peak memory", "GiB"},
                                    {"exposed", "s"},
-                                   {"of it", "", Align::left}};
+                                   {"of it", "", Align::left},
+                                   {"predictions", "", Align::left}};
   // The column that decides comes first.
   if (by_paper(request)) columns.insert(columns.begin() + 1, {"T_comm", "s"});
   if (price.tokens > Tokens(0)) columns.push_back({"GPU-hours"});
@@ -116,7 +119,8 @@ Table plan_rows(const PlanRequest& request, const Plan& plan, const PlanPrice& p
         fmt::format("{:.3f}", run.mfu),
         fmt::format("{:.1f}", run.memory.peak / gibibytes(1)),
         fmt::format("{:.4f}", run.exposed.total.value()),
-        collectives_text(run)};
+        collectives_text(run),
+        std::string(name_of(run.range))};
     if (by_paper(request))
       cells.insert(cells.begin() + 1, fmt::format("{:.4f}", planned.paper_t_comm.value()));
     if (price.tokens > Tokens(0))
@@ -189,7 +193,7 @@ std::string plan_json(const PlanRequest& request, const Plan& plan, const PlanPr
   if (price.per_gpu_hour > 0) json["price_per_gpu_hour"] = price.per_gpu_hour;
   if (!plan.paper_note.empty()) json["paper_note"] = plan.paper_note;
   if (plan.best.empty()) json["nothing_fits"] = plan.nothing_fits;
-  return json.dump(1) + "\n";
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace amsp

@@ -119,7 +119,7 @@ std::string replay_json(const ReplayReport& report) {
                   {"link_classes", result.link_classes},
                   {"range", name_of(result.range())},
                   {"ops", ops}};
-  return json.dump(1) + "\n";
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string replay_csv(const ReplayReport& report) {

@@ -147,7 +147,7 @@ std::string reproduction_json(const Reproduction& reproduction) {
                                     {"system", fit->system},
                                     {"model", fit->model},
                                     {"gpus", fit->gpus}};
-  return result.dump(1) + "\n";
+  return result.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 void write_reproduction(const Reproduction& reproduction, const std::string& directory) {

@@ -89,12 +89,16 @@ Comparison compare_with_reference(const Scenario& scenario, int gpus) {
           reference_value(rows, *scenario.reference, gpus, "MFU")};
 }
 
-std::string run_json(const ReportedRun& reported) { return to_object(reported).dump() + "\n"; }
+std::string run_json(const ReportedRun& reported) {
+  return to_object(reported).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 std::string results_json(const std::vector<ReportedRun>& runs) {
   Json array = Json::array();
   for (const ReportedRun& reported : runs) array.push_back(to_object(reported));
-  return Json{{"format", "amsp-results-1"}, {"runs", array}}.dump(1) + "\n";
+  return Json{{"format", "amsp-results-1"}, {"runs", array}}.dump(1, ' ', false,
+                                                                  Json::error_handler_t::replace) +
+         "\n";
 }
 
 }  // namespace amsp

@@ -84,7 +84,7 @@ std::string sweep_point_json(const SweepPoint& point, const RunResult* result,
     json["refused"] = refused;
   else
     json.update(Json::parse(run_json({*result, {}})));
-  return json.dump() + "\n";
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::optional<MergedSweep> merge_sweep(const std::vector<SweepPoint>& points) {
@@ -105,7 +105,9 @@ std::optional<MergedSweep> merge_sweep(const std::vector<SweepPoint>& points) {
     runs.push_back(std::move(json));
   }
   const auto best = best_of(runs);
-  return MergedSweep{Json{{"format", "amsp-results-1"}, {"runs", std::move(runs)}}.dump(1) + "\n",
+  return MergedSweep{Json{{"format", "amsp-results-1"}, {"runs", std::move(runs)}}.dump(
+                         1, ' ', false, Json::error_handler_t::replace) +
+                         "\n",
                      csv_text(exact),
                      table_text(shown),
                      points.size(),

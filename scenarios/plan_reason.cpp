@@ -65,7 +65,10 @@ std::string why_better(PlanObjective objective, const PlannedRun& better, const 
   std::string text = fmt::format("{}: {} less {}", settings, human(most->second), most->first);
   if (least->second < most->second * -0.1)
     text += fmt::format(", {} more {}", human(Seconds(0) - least->second), least->first);
-  return text;
+  const bool paper = objective == PlanObjective::paper;
+  const Seconds saved =
+      paper ? worse.paper_t_comm - better.paper_t_comm : worse.run.step_time - better.run.step_time;
+  return fmt::format("{} ({} less in all)", text, human(saved));
 }
 
 }  // namespace amsp

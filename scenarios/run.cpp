@@ -156,7 +156,7 @@ std::string manifest_of(const Scenario& scenario, const ReplayOptions& options) 
       {"seed", scenario.perturbations.seed},
       {"perturbations", perturbations_json(scenario.perturbations)},
       {"scenario", nlohmann::ordered_json::parse(scenario.canonical)}};
-  return manifest.dump();
+  return manifest.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace amsp

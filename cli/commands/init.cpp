@@ -48,7 +48,10 @@ constexpr std::string_view kText = R"({{
 }}
 )";
 
-std::string json_text(std::string_view text) { return nlohmann::ordered_json(text).dump(); }
+std::string json_text(std::string_view text) {
+  return nlohmann::ordered_json(text).dump(-1, ' ', false,
+                                           nlohmann::ordered_json::error_handler_t::replace);
+}
 
 class InitCommand : public Command {
  public:

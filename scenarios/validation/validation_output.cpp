@@ -135,7 +135,7 @@ std::string to_json(const ValidationReport& report) {
   const std::string order = report.broken_order();
   json["same_order"] = order.empty();
   if (!order.empty()) json["broken_order"] = order;
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string validation_timeline(const ValidationReport& report) {
@@ -159,7 +159,9 @@ std::string validation_timeline(const ValidationReport& report) {
                   record.end - begin);
     process += 2;
   }
-  return Json{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}.dump() + "\n";
+  return Json{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}.dump(
+             -1, ' ', false, Json::error_handler_t::replace) +
+         "\n";
 }
 
 }  // namespace amsp

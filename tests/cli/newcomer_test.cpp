@@ -98,6 +98,16 @@ TEST_CASE("who writes a file says so in one form; plan says that it enlarged the
   CHECK_THAT(amsp_run(plan + "--gpus 32 --global-batch 64").err, !Contains("enlarged"));
 }
 
+TEST_CASE("file names that are no UTF-8 are no internal error") {
+  const Folder folder;
+  const fs::path scenario = folder.path / "sc\xe9n.json";
+  write_file(scenario,
+             R"({"cluster": "dgx-a100", "gpus": 8, "model": "llama-7b", "strategy": "zero1",
+                          "training": {"global_batch": 64}})");
+  for (const char* format : {"table", "json"})
+    CHECK(amsp_run("simulate '" + scenario.string() + "' --format " + format).status == 0);
+}
+
 TEST_CASE("a cluster that names a calibration is predicted with it, and without on demand") {
   const std::string question =
       "collective --kind all_reduce --bytes 1GiB --gpus 64 --cluster a800-4hdr --format json";

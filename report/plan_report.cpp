@@ -67,6 +67,7 @@ Json candidate_json(const PlannedRun& planned, const PlanPrice& price) {
     if (price.tokens > Tokens(0))
       json["cost"] = gpu_hours(planned, price.tokens) * price.per_gpu_hour;
   }
+  if (!run.notes.empty()) json["notes"] = run.notes;
   json["reason"] = planned.reason;
   json["ties_with_next"] = planned.ties;
   json["strategy"] = Json::parse(to_json(run.strategy));
@@ -156,7 +157,10 @@ std::string plan_table(const PlanRequest& request, const Plan& plan, const PlanP
     text += fmt::format("{} {} {}: {}\n", i + 1, plan.best[i].ties ? "equals" : "beats", i + 2,
                         plan.best[i].reason);
   if (!plan.paper_note.empty()) text += plan.paper_note + "\n";
-  for (const std::string& note : plan.best.front().run.notes) text += note + "\n";
+  std::set<std::string> said;
+  for (const PlannedRun& planned : plan.best)
+    for (const std::string& note : planned.run.notes)
+      if (said.insert(note).second) text += note + "\n";
   return text;
 }
 

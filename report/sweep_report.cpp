@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/file.hpp"
@@ -75,6 +76,21 @@ std::optional<std::size_t> best_of(const Json& runs) {
   return best;
 }
 
+// What the table's figures do not say, each once; what is too much for a screen is in the files.
+std::string notes_text(const Json& runs) {
+  constexpr std::size_t kShown = 10;
+  std::vector<std::string> said;
+  for (const Json& run : runs)
+    for (const Json& note : run.value("notes", Json::array()))
+      if (std::find(said.begin(), said.end(), note.get<std::string>()) == said.end())
+        said.push_back(note.get<std::string>());
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, said.size()); ++i) text += "\n" + said[i];
+  if (said.size() > kShown)
+    text += fmt::format("\n{} more notes are in results.json", said.size() - kShown);
+  return text.empty() ? "" : text + "\n";
+}
+
 }  // namespace
 
 std::string sweep_point_json(const SweepPoint& point, const RunResult* result,
@@ -105,11 +121,12 @@ std::optional<MergedSweep> merge_sweep(const std::vector<SweepPoint>& points) {
     runs.push_back(std::move(json));
   }
   const auto best = best_of(runs);
+  const std::string notes = notes_text(runs);
   return MergedSweep{Json{{"format", "amsp-results-1"}, {"runs", std::move(runs)}}.dump(
                          1, ' ', false, Json::error_handler_t::replace) +
                          "\n",
                      csv_text(exact),
-                     table_text(shown),
+                     table_text(shown) + notes,
                      points.size(),
                      refused,
                      best};

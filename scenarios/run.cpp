@@ -10,6 +10,7 @@
 #include "base/file.hpp"
 #include "base/progress.hpp"
 #include "scenarios/fit_advice.hpp"
+#include "scenarios/roofline.hpp"
 #include "sim/repetitions.hpp"
 #include "workloads/generator.hpp"
 
@@ -93,6 +94,7 @@ RunResult Machine::simulate(const ModelShape& model, const Training& training,
   result.tgs = tokens / gpus() / result.step_time.value();
   result.mfu = result.tgs * model_flops_per_token(model, training.sequence_length).value() /
                peak_rate(cluster_, training.dtype).value();
+  hold_to_roofline(result, cluster_.node.gpu);
   result.memory_limit = cluster_.node.gpu.memory - training.memory_reserve;
   result.fits = result.memory.peak <= result.memory_limit;
   result.fit_advice =

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
+#include <set>
 
 #include "base/file.hpp"
 #include "base/progress.hpp"
@@ -80,6 +81,14 @@ class SimulateCommand : public Command {
     else
       text = format_ == "csv" ? results_csv(runs) : results_table(runs);
     std::fputs(text.c_str(), stdout);
+    if (format_ == "csv") note_remarks(runs);
+  }
+  // CSV has no place for them.
+  static void note_remarks(const std::vector<ReportedRun>& runs) {
+    std::set<std::string> said;
+    for (const ReportedRun& reported : runs)
+      for (const std::string& remark : reported.run.notes)
+        if (said.insert(remark).second) note(remark);
   }
 
   std::string scenario_, format_ = "table", directory_;

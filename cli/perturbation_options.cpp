@@ -36,4 +36,11 @@ void PerturbationFlags::add_to(PerturbationSpec& spec) const {
   if (!placement_.empty()) spec.placement = placement_;
 }
 
+std::string PerturbationFlags::other_machine() const {
+  if (!slow_.empty()) return "--slow-gpu";
+  if (!degraded_.empty()) return "--degrade";
+  if (!failed_.empty()) return "--fail";
+  return placement_.empty() ? "" : "--placement";
+}
+
 }  // namespace amsp

@@ -16,6 +16,9 @@ class PerturbationFlags {
   void declare(Options& options, bool repeated = true);
   // Throws InputError for text that is no perturbation.
   void add_to(PerturbationSpec& spec) const;
+  // The first flag that was given and makes another machine of the cluster (noise does not); "" for
+  // none.
+  [[nodiscard]] std::string other_machine() const;
 
  private:
   std::vector<std::string> slow_, degraded_, failed_;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "base/file.hpp"
@@ -16,6 +17,15 @@ namespace {
 constexpr int kMostGpus = 1 << 20;
 // Beyond these a calibration is of another GPU, or a unit was mistaken.
 constexpr double kLeastEfficiency = 0.1, kMostEfficiency = 10;
+
+constexpr std::array<std::string_view, 8> kPublishedJob{"cluster",
+                                                        "model",
+                                                        "training",
+                                                        "strategy",
+                                                        "perturbations.slow_gpus",
+                                                        "perturbations.degraded",
+                                                        "perturbations.failed",
+                                                        "perturbations.placement"};
 
 std::vector<int> read_gpus(const JsonValue& value) {
   const auto one = [](const JsonValue& item) {
@@ -87,6 +97,38 @@ JsonValue with_strategy_object(const JsonValue& json) {
   return json.with("strategy", fmt::format(R"({{"preset": {}}})", strategy->dump()));
 }
 
+// What a published result is of: not how it is predicted (calibration, compute_efficiency), nor the
+// GPUs, as each number of them has rows of its own.
+std::vector<std::string> published_job(JsonValue json) {
+  // A preset's name and an object with nothing else are one strategy; a reserve takes no time.
+  json = with_strategy_object(json);
+  if (const auto training = json.find("training"); training && training->is_object())
+    json = json.with("training.memory_reserve", "0B");
+  std::vector<std::string> parts;
+  for (const std::string_view key : kPublishedJob) {
+    const auto dot = key.find('.');
+    auto value = json.find(key.substr(0, dot));
+    if (value && dot != std::string_view::npos)
+      value = value->is_object() ? value->find(key.substr(dot + 1)) : std::nullopt;
+    parts.push_back(value ? value->dump() : "");
+  }
+  return parts;
+}
+
+// The reference is that of the file as it is, unless the user names one.
+void drop_reference_of_another_job(Scenario& scenario, const JsonValue& file,
+                                   const JsonValue& set) {
+  if (!scenario.reference) return;
+  const auto reference = file.find("reference");
+  if (!reference || reference->dump() != set.at("reference").dump()) return;
+  const std::vector<std::string> before = published_job(file), after = published_job(set);
+  for (std::size_t i = 0; i < before.size(); ++i)
+    if (before[i] != after[i])
+      scenario.reference_lost_by +=
+          (scenario.reference_lost_by.empty() ? "" : ", ") + std::string(kPublishedJob[i]);
+  if (!scenario.reference_lost_by.empty()) scenario.reference.reset();
+}
+
 }  // namespace
 
 Scenario parse_scenario(const JsonValue& json, std::string_view name) {
@@ -103,6 +145,7 @@ Scenario parse_scenario(const JsonValue& json, std::string_view name) {
                     {},
                     {},
                     {},
+                    "",
                     {},
                     json.dump()};
   if (const auto text = json.find("description")) scenario.description = text->as_string();
@@ -122,7 +165,8 @@ Scenario parse_scenario(const JsonValue& json, std::string_view name) {
 
 Scenario load_scenario(std::string_view name_or_path, const std::vector<std::string>& settings) {
   const auto file = resolve_data("scenario", "scenarios", name_or_path);
-  JsonValue json = JsonValue::parse_file(file);
+  const JsonValue original = JsonValue::parse_file(file);
+  JsonValue json = original;
   for (const std::string& setting : settings) {
     const auto equals = setting.find('=');
     if (equals == std::string::npos || equals == 0)
@@ -131,7 +175,9 @@ Scenario load_scenario(std::string_view name_or_path, const std::vector<std::str
     if (key.rfind("strategy.", 0) == 0) json = with_strategy_object(json);
     json = json.with(key, as_in_file(file, key, setting.substr(equals + 1)));
   }
-  return parse_scenario(json, file.stem().string());
+  Scenario scenario = parse_scenario(json, file.stem().string());
+  drop_reference_of_another_job(scenario, original, json);
+  return scenario;
 }
 
 Mesh data_parallel_mesh(const ClusterSpec& cluster, int gpus) {

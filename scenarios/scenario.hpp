@@ -43,11 +43,15 @@ struct Scenario {
   std::vector<int> gpus;  // one run each
   PerturbationSpec perturbations;
   std::optional<ReferenceKey> reference;
+  // Keys that were set to something else than in the file, so that its reference is of another job
+  // and was dropped ("strategy, training"); empty where nothing was dropped.
+  std::string reference_lost_by;
   std::vector<InputFile> inputs;
   std::string canonical;  // the scenario as read, with all --set applied
 };
 
-// Name or path; `settings` are KEY=VALUE, KEY a dotted path ("training.micro_batch").
+// Name or path; `settings` are KEY=VALUE, KEY a dotted path ("training.micro_batch"). The reference
+// stays where the settings leave the published job as it was, or say what to compare with.
 Scenario load_scenario(std::string_view name_or_path,
                        const std::vector<std::string>& settings = {});
 Scenario parse_scenario(const JsonValue& json, std::string_view name);

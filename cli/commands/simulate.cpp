@@ -49,6 +49,7 @@ class SimulateCommand : public Command {
   int run() override {
     Scenario scenario = load_scenario(scenario_, settings_);
     perturbations_.add_to(scenario.perturbations);
+    keep_or_drop_reference(scenario);
     const ReplayOptions options = replay_.options();
     std::vector<int> sizes = scenario.gpus;
     if (gpus_) sizes = {static_cast<int>(*gpus_)};
@@ -74,6 +75,16 @@ class SimulateCommand : public Command {
   }
 
  private:
+  void keep_or_drop_reference(Scenario& scenario) const {
+    std::string& by = scenario.reference_lost_by;
+    if (scenario.reference && !perturbations_.other_machine().empty()) {
+      scenario.reference.reset();
+      by = perturbations_.other_machine();
+    }
+    if (!by.empty())
+      note("the published values of " + scenario.name + " are of another job (changed: " + by +
+           "); none are shown beside this one");
+  }
   void print(const std::vector<ReportedRun>& runs) const {
     std::string text;
     if (format_ == "json")

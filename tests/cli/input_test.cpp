@@ -245,3 +245,25 @@ TEST_CASE("validate refuses where nothing can be written before it measures") {
     CHECK_THAT(run.err, Contains(reason));
   }
 }
+
+TEST_CASE("published values stand beside the published job only") {
+  const auto simulated = [](const std::string& options) {
+    return amsp_run("simulate paper-7b-amsp --format json " + options);
+  };
+  const auto compared = [](const Outcome& run) {
+    REQUIRE(run.status == 0);
+    return JsonValue::parse_text(run.out, "stdout").find("reference").has_value();
+  };
+  const Outcome published = simulated("--gpus 8 --set compute_efficiency=0.95 --seed 4");
+  CHECK(compared(published));
+  CHECK(published.err.empty());
+  CHECK_FALSE(compared(simulated("--gpus 4")));  // nobody published it
+  for (const auto& [option, key] : {std::pair{"--set strategy=zero2", "strategy"},
+                                    {"--set training.recompute=full", "training"},
+                                    {"--slow-gpu 3=0.5", "--slow-gpu"}}) {
+    const Outcome changed = simulated(std::string("--gpus 8 ") + option);
+    INFO(option);
+    CHECK_FALSE(compared(changed));
+    CHECK_THAT(changed.err, Contains(std::string("another job (changed: ") + key + ")"));
+  }
+}

@@ -70,6 +70,31 @@ TEST_CASE("the reference table is read, text and Table V as printed") {
   CHECK_FALSE(reference_value(rows, {"AMSP", "LLaMA-7B"}, 9, "TGS"));
 }
 
+TEST_CASE("a reference goes with the job that was published, and with no other") {
+  const auto lost = [](const std::vector<std::string>& settings) {
+    const Scenario scenario = load_scenario("paper-7b-amsp", settings);
+    CHECK(scenario.reference.has_value() == scenario.reference_lost_by.empty());
+    return scenario.reference_lost_by;
+  };
+  CHECK(lost({}).empty());
+  for (const char* same :
+       {"gpus=512", "calibration=null", "compute_efficiency=0.9", "training.memory_reserve=4GiB",
+        "training.micro_batch=1", "strategy.optimizer=8x1", "perturbations.kernel_jitter=0.1",
+        "perturbations.repetitions=3", "perturbations.seed=3", "description=mine"}) {
+    INFO(same);
+    CHECK(lost({same}).empty());
+  }
+  CHECK(lost({"training.micro_batch=2"}) == "training");
+  CHECK(lost({"training.sequence_length=8192", "model=llama-13b"}) == "model, training");
+  CHECK(lost({"strategy=zero3"}) == "strategy");
+  CHECK(lost({"cluster=dgx-h100"}) == "cluster");
+  CHECK(lost({R"(perturbations.slow_gpus=[{"gpu": 1, "speed": 0.5}])"}) ==
+        "perturbations.slow_gpus");
+  // Who says what to compare with is taken at their word.
+  CHECK(lost({"strategy=zero3", "reference.system=DeepSpeed-ZeRO-3"}).empty());
+  CHECK(load_scenario("paper-7b-mics", {"strategy.optimizer=8x1"}).reference.has_value());
+}
+
 TEST_CASE("sweep axes and shards are parsed strictly") {
   const SweepAxis axis = parse_sweep_axis(R"(strategy=zero1,{"preset":"amsp","optimizer":"8x1"})");
   CHECK(axis.key == "strategy");

@@ -8,10 +8,10 @@
 #include <queue>
 
 #include "base/units_text.hpp"
-#include "scenarios/fit_advice.hpp"
 #include "scenarios/lower_bound.hpp"
 #include "scenarios/paper_objective.hpp"
 #include "scenarios/parallel.hpp"
+#include "scenarios/plan_advice.hpp"
 #include "scenarios/plan_bounds.hpp"
 #include "scenarios/plan_reason.hpp"
 #include "sim/partition.hpp"
@@ -67,7 +67,7 @@ class Search {
     }
     plan_.pruned = static_cast<std::int64_t>(queue_.size());
     report(plan_.pruned);
-    if (plan_.best.empty()) plan_.nothing_fits = what_would_fit();
+    if (plan_.best.empty()) plan_.nothing_fits = plan_advice(request_);
     if (request_.objective == PlanObjective::paper) plan_.paper_note = without_sharing();
     // What is printed of the best is what `amsp simulate` says.
     for_each_parallel(plan_.best.size(), request_.threads, [&](std::size_t i) {
@@ -132,14 +132,7 @@ class Search {
   bool refuse_too_large(const Prospect& one) {
     if (one.memory_bound <= limit()) return false;
     ++plan_.too_large;
-    note_miss(one.index, one.memory_bound);
     return true;
-  }
-
-  void note_miss(std::size_t index, Bytes needed) {
-    if (leanest_ && leanest_needs_ <= needed) return;
-    leanest_ = candidates_[index];
-    leanest_needs_ = needed;
   }
 
   void advance(std::vector<Prospect>& round) {
@@ -155,7 +148,7 @@ class Search {
     std::int64_t settled = 0;
     for (std::size_t i = 0; i < round.size(); ++i) {
       if (runs[i]) {
-        take(round[i], std::move(*runs[i]));
+        take(std::move(*runs[i]));
         ++settled;
       } else if (refuse_too_large(round[i])) {
         ++settled;
@@ -228,11 +221,10 @@ class Search {
             false};
   }
 
-  void take(const Prospect& prospect, PlannedRun run) {
+  void take(PlannedRun run) {
     ++plan_.simulated;
     if (!run.run.fits) {
       ++plan_.simulated_too_large;
-      note_miss(prospect.index, run.run.memory.peak);
       return;
     }
     const auto place = std::upper_bound(plan_.best.begin(), plan_.best.end(), run,
@@ -242,19 +234,6 @@ class Search {
                                         });
     plan_.best.insert(place, std::move(run));
     if (plan_.best.size() > static_cast<std::size_t>(request_.top)) plan_.best.pop_back();
-  }
-
-  [[nodiscard]] std::string what_would_fit() const {
-    if (!leanest_) return "";
-    const PlanCandidate& near = *leanest_;
-    return fmt::format(
-        "the leanest candidate (P {}, G {}, OS {}, micro-batch {}, recompute {}) needs at least {} "
-        "of {}; {}",
-        to_text(near.meshes.parameters), to_text(near.meshes.gradients),
-        to_text(near.meshes.optimizer), near.micro_batch, name_of(near.recompute),
-        human(leanest_needs_), human(limit()),
-        fit_advice(request_.model, training_of(near), strategy_of(near), machine_.data_parallel(),
-                   limit()));
   }
 
   // What the objective would choose if every mesh had been profiled alone.
@@ -287,8 +266,6 @@ class Search {
   std::vector<PlanCandidate> candidates_;
   std::priority_queue<Prospect, std::vector<Prospect>, Later> queue_;
   Plan plan_;
-  std::optional<PlanCandidate> leanest_;  // of those that are too large
-  Bytes leanest_needs_;
 };
 
 template <class T>

@@ -62,7 +62,7 @@ struct Plan {
   std::int64_t pruned = 0;     // by the bound of the step time
   std::int64_t simulated = 0;
   std::int64_t simulated_too_large = 0;  // of those
-  std::string nothing_fits;              // by how much the leanest misses, and what would fit
+  std::string nothing_fits;              // by how much, and what would fit (plan_advice.hpp)
   std::string paper_note;                // objective paper: what NIC sharing decides
 };
 

@@ -41,8 +41,8 @@ class PlanCommand : public Command {
     return "Tries every choice of P, G and OS meshes with every micro-batch size, recompute and\n"
            "broadcast-overlap setting; prints the best with the reason for their order.\n"
            "--global-batch counts sequences; with a suffix, tokens (4Mi tokens).\n"
-           "When nothing fits, the plan is empty, stderr says by how much the leanest candidate\n"
-           "misses and what would fit, and the exit status is 1.";
+           "When nothing fits, the plan is empty, stderr says by how much the closest candidate\n"
+           "misses and what would fit (settings, GPUs, sequence), and the exit status is 1.";
   }
   void declare(Options& options) override {
     options.option("--model", "MODEL", "model: name, or path (Hugging Face config.json too)",

@@ -25,6 +25,7 @@ struct Family {
   int norms = 2;
   bool query_key_norm = false;
   bool head_bias = false;
+  bool parallel = false;  // attention and MLP side by side
 };
 
 // Most older types have LayerNorm, a plain MLP and a bias in every projection.
@@ -37,9 +38,10 @@ constexpr Family biased(std::string_view type, bool tied) {
           .output_bias = true,
           .mlp_bias = true};
 }
-// Attention and MLP side by side, behind one norm.
-constexpr Family parallel(Family family) {
-  family.norms = 1;
+// Attention and MLP side by side.
+constexpr Family parallel(Family family, int norms) {
+  family.norms = norms;
+  family.parallel = true;
   return family;
 }
 constexpr Family with_head_bias(Family family) {
@@ -71,7 +73,7 @@ constexpr std::array kFamilies{
     Family{.type = "gemma3_text", .tied = true, .norms = 4, .query_key_norm = true},
     Family{.type = "stablelm", .layer_norm = true},
     biased("starcoder2", true),
-    with_head_bias(parallel(biased("phi", false))),
+    with_head_bias(parallel(biased("phi", false), 1)),
     biased("gpt2", true),
     biased("gpt_bigcode", true),
     without_attention_bias(biased("gpt_neo", true)),
@@ -80,11 +82,12 @@ constexpr std::array kFamilies{
            .layer_norm = true,
            .mlp_bias = true,
            .norms = 1,
-           .head_bias = true},
-    biased("gpt_neox", false),
+           .head_bias = true,
+           .parallel = true},
+    parallel(biased("gpt_neox", false), 2),
     biased("opt", true),
     biased("bloom", true),
-    Family{.type = "falcon", .gated = false, .tied = true, .layer_norm = true, .norms = 1}};
+    parallel({.type = "falcon", .gated = false, .tied = true, .layer_norm = true}, 1)};
 
 // Multimodal types by the type of their language model: where its part of the file names none, or
 // where it stands among the other keys.
@@ -155,6 +158,7 @@ void read_falcon(const JsonValue& json, ModelShape& model) {
       grouped ? number(json, {"num_kv_heads"}, model.heads) : (multi_query ? 1 : model.heads);
   model.norms_per_layer =
       grouped ? static_cast<int>(number(json, {"num_ln_in_parallel_attn"}, 2)) : (parallel ? 1 : 2);
+  model.parallel_blocks = grouped || parallel;
   const bool bias = flag(json, "bias", false);
   model.attention_bias = model.output_bias = model.mlp_bias = bias;
 }
@@ -175,7 +179,11 @@ void read_particulars(const JsonValue& json, std::string_view type, ModelShape& 
   }
   if (type == "bloom") model.embedding_norm = true;
   if (type == "falcon") read_falcon(json, model);
-  if (type == "stablelm" && flag(json, "use_parallel_residual", false)) model.norms_per_layer = 1;
+  if (type == "stablelm" && flag(json, "use_parallel_residual", false)) {
+    model.norms_per_layer = 1;
+    model.parallel_blocks = true;
+  }
+  if (type == "gpt_neox") model.parallel_blocks = flag(json, "use_parallel_residual", true);
 }
 
 }  // namespace
@@ -237,6 +245,7 @@ ModelShape parse_hugging_face(const JsonValue& whole) {
   model.mlp_bias = flag(json, "mlp_bias", flag(json, "use_bias", family.mlp_bias));
   model.head_bias = family.head_bias;
   model.norms_per_layer = family.norms;
+  model.parallel_blocks = family.parallel;
   model.query_key_norm = family.query_key_norm;
   read_particulars(json, family.type, model);
   return model;

@@ -22,7 +22,8 @@ ModelShape parse_own(const JsonValue& json) {
                     "heads",           "kv_heads",       "head_dim",        "intermediate",
                     "gated_mlp",       "vocabulary",     "tied_embeddings", "attention_bias",
                     "output_bias",     "mlp_bias",       "head_bias",       "layer_norm_bias",
-                    "norms_per_layer", "query_key_norm", "embedding_norm",  "learned_positions"});
+                    "norms_per_layer", "query_key_norm", "embedding_norm",  "learned_positions",
+                    "parallel_blocks"});
   const auto number = [&](std::string_view key) { return json.at(key).as_integer(1, kLargest); };
   const auto flag = [&](std::string_view key, bool otherwise) {
     const auto found = json.find(key);
@@ -47,6 +48,9 @@ ModelShape parse_own(const JsonValue& json) {
   model.embedding_norm = flag("embedding_norm", false);
   if (const auto norms = json.find("norms_per_layer"))
     model.norms_per_layer = static_cast<int>(norms->as_integer(0, 8));
+  model.parallel_blocks = flag("parallel_blocks", model.norms_per_layer == 1);
+  if (model.norms_per_layer == 1 && !model.parallel_blocks)
+    json.at("parallel_blocks").fail("with one norm a layer, attention and MLP share its output");
   if (const auto positions = json.find("learned_positions"))
     model.learned_positions = positions->as_integer(0, kLargest);
   if (const auto sources = json.find("sources"))

@@ -26,7 +26,8 @@ struct ModelShape {
   bool mlp_bias = false;
   bool head_bias = false;              // phi, gpt-j: of the output head
   bool layer_norm_bias = false;        // LayerNorm (weight and bias) instead of RMSNorm
-  int norms_per_layer = 2;             // gemma2, gemma3: 4; parallel blocks with one norm: 1
+  int norms_per_layer = 2;             // gemma2, gemma3: 4; one for attention and MLP: 1
+  bool parallel_blocks = false;        // attention and MLP read the same input (gptj, falcon)
   bool query_key_norm = false;         // qwen3, gemma3: a norm per head on queries and keys
   bool embedding_norm = false;         // bloom: a norm behind the embedding
   std::int64_t learned_positions = 0;  // GPT-2, OPT: rows of a learned position table

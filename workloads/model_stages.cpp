@@ -89,6 +89,13 @@ class StageList {
     stage.input_gradient.push_back(gemm(tokens_, in, out));
   }
 
+  // The output of the norm before the stage's matrix.
+  void keep_normed(Stage& stage) const {
+    stage.saved += sized(2, m_.hidden);
+    stage.recomputable = sized(2, m_.hidden);
+    stage.recompute = {norm_forward(m_.hidden)};
+  }
+
   // A norm of the stage's output (bloom, gemma2, gemma3): backward reads its input, so that is
   // kept.
   void norm_behind(Stage& stage) const {
@@ -126,10 +133,9 @@ class StageList {
     if (m_.norms_per_layer >= 1) s.input_gradient.push_back(norm_backward(m_.hidden));
     s.input_gradient.push_back(residual());
     // Layer input 2, normed input 2, queries, keys and values (InternEvo mem.py: 118/3 b s h).
-    s.saved = sized(4, m_.hidden) + sized(2, width);
+    s.saved = sized(2, m_.hidden) + sized(2, width);
     if (m_.query_key_norm) s.saved += sized(2, queries_ + keys_);  // that norm's input
-    s.recomputable = sized(2, m_.hidden);
-    s.recompute = {norm_forward(m_.hidden)};
+    if (m_.norms_per_layer >= 1) keep_normed(s);
     s.incoming = sized(2, width);
   }
 
@@ -158,9 +164,11 @@ class StageList {
     linear(s, m_.hidden, width, m_.mlp_bias);
     if (m_.norms_per_layer >= 2) s.input_gradient.push_back(norm_backward(m_.hidden));
     s.input_gradient.push_back(residual());
-    s.saved = sized(4, m_.hidden) + sized(2, width);
-    s.recomputable = sized(2, m_.hidden);
-    s.recompute = {norm_forward(m_.hidden)};
+    s.saved = sized(2, width);
+    // Side by side with the attention it reads the layer's input, and behind one norm that norm's
+    // output: the qkv stage keeps them.
+    if (!m_.parallel_blocks) s.saved += sized(2, m_.hidden);
+    if (m_.norms_per_layer >= 2) keep_normed(s);
     s.incoming = sized(2, width);
   }
 

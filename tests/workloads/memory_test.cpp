@@ -147,6 +147,56 @@ TEST_CASE("norms behind a projection, and on queries and keys, keep their inputs
   CHECK(of_a_layer(4, true) - plain == Approx(2 * 2 * bs * 4096 + 2 * bs * (32 + 8) * 128));
 }
 
+TEST_CASE("attention and MLP side by side keep one input, behind one norm one norm output") {
+  // b s h: queries, keys, values 6 (fewer with grouped queries), attention 2, the projection's
+  // input 2, MLP 4 h / h x (2 + 2) = 16: 26. Sequential: two inputs and two norm outputs on top, 8.
+  const auto of_a_layer = [](const std::string& particulars, Recompute recompute) {
+    const ModelShape model = parse_model(
+        JsonValue::parse_text(R"({"hidden_size": 2048, "num_hidden_layers": 2, "vocab_size": 1000,
+            "num_attention_heads": 16, "intermediate_size": 8192, )" +
+                                  particulars + "}",
+                              "config.json"),
+        "config");
+    Training training;
+    training.sequence_length = 256;
+    training.recompute = recompute;
+    Bytes sum;
+    for (const Stage& stage : stages_of(model, training))
+      if (stage.layer == 1)
+        sum += stage.saved - (recompute == Recompute::selective ? stage.recomputable : Bytes(0));
+    return sum.value() / (256.0 * 2048);
+  };
+  for (const char* one_norm :
+       {R"("model_type": "phi")", R"("model_type": "gptj")",
+        R"("model_type": "falcon", "multi_query": false)",
+        R"("model_type": "falcon", "new_decoder_architecture": true, "num_kv_heads": 16,
+           "num_ln_in_parallel_attn": 1)"}) {
+    INFO(one_norm);
+    CHECK(of_a_layer(one_norm, Recompute::none) == Approx(26 + 2 + 2));
+    // Without the norm's output and the activation's (2 x 4).
+    CHECK(of_a_layer(one_norm, Recompute::selective) == Approx(26 + 2 - 8));
+  }
+  for (const char* two_norms :
+       {R"("model_type": "gpt_neox")",
+        R"("model_type": "falcon", "new_decoder_architecture": true, "num_kv_heads": 16)"}) {
+    INFO(two_norms);
+    CHECK(of_a_layer(two_norms, Recompute::none) == Approx(26 + 2 + 4));
+    CHECK(of_a_layer(two_norms, Recompute::selective) == Approx(26 + 2 - 8));
+  }
+  for (const char* sequential :
+       {R"("model_type": "gpt_neox", "use_parallel_residual": false)",
+        R"("model_type": "falcon", "multi_query": false, "parallel_attn": false)"}) {
+    INFO(sequential);
+    CHECK(of_a_layer(sequential, Recompute::none) == Approx(26 + 4 + 4));
+    CHECK(of_a_layer(sequential, Recompute::selective) == Approx(26 + 4 - 8));
+  }
+  // stablelm's MLP is gated: gate and up, silu(gate) and the product.
+  const double gated = 26 + 2 * 2 * 4;
+  CHECK(of_a_layer(R"("model_type": "stablelm", "use_parallel_residual": true)", Recompute::none) ==
+        Approx(gated + 2 + 2));
+  CHECK(of_a_layer(R"("model_type": "stablelm")", Recompute::none) == Approx(gated + 4 + 4));
+}
+
 TEST_CASE("the Adam step peaks at 20 bytes for an owned parameter") {
   // InternEvo formulas/mem.py, with few activations the peak is P + G + OS x 5/3.
   ModelShape model = load_model("llama-7b");

@@ -105,6 +105,17 @@ TEST_CASE("Hugging Face configurations are read as they are") {
   CHECK(parameter_count(falcon40) == Approx(41.3e9).epsilon(0.02));
 }
 
+TEST_CASE("in the own format one norm means blocks side by side") {
+  const std::string shape = R"({"layers": 2, "hidden": 64, "heads": 8, "intermediate": 128,
+                              "vocabulary": 100)";
+  CHECK_FALSE(parse(shape + "}").parallel_blocks);
+  CHECK(parse(shape + R"(, "norms_per_layer": 1})").parallel_blocks);
+  CHECK(parse(shape + R"(, "parallel_blocks": true})").parallel_blocks);
+  CHECK(load_model("falcon-7b").parallel_blocks);
+  CHECK_THAT(error_of(shape + R"(, "norms_per_layer": 1, "parallel_blocks": false})"),
+             Catch::Contains("/parallel_blocks") && Catch::Contains("one norm"));
+}
+
 TEST_CASE("a multimodal file's language model is read, with its type's own values") {
   // Gemma 3 Technical Report (arXiv:2503.19786), table 1: embedding and other parameters.
   const ModelShape gemma4 = parse(R"({"model_type": "gemma3", "vision_config": {},

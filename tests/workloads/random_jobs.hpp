@@ -32,6 +32,8 @@ inline ModelShape random_model() {
   model.vocabulary = *rc::gen::inRange(10, 300000);
   model.tied_embeddings = *rc::gen::arbitrary<bool>();
   model.mlp_bias = *rc::gen::arbitrary<bool>();
+  model.norms_per_layer = *rc::gen::inRange(0, 5);
+  model.parallel_blocks = model.norms_per_layer == 1 || *rc::gen::arbitrary<bool>();
   return model;
 }
 

@@ -22,7 +22,8 @@ double two_phi(const ModelShape& m) {
   const double f = static_cast<double>(m.intermediate);
   const double matrices = m.gated_mlp ? 3 : 2;
   const double biases = m.mlp_bias ? (matrices - 1) * f + h : 0;
-  const double layer = 2 * h + 2 * h * queries + 2 * h * keys + matrices * h * f + biases;
+  const double layer =
+      m.norms_per_layer * h + 2 * h * queries + 2 * h * keys + matrices * h * f + biases;
   const double tables = (m.tied_embeddings ? 1 : 2) * static_cast<double>(m.vocabulary) * h;
   return 2 * (static_cast<double>(m.layers) * layer + tables + h);
 }

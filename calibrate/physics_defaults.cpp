@@ -47,7 +47,7 @@ Bandwidth nic_rate(const NodeSpec& node) {
 // switch; in a mesh, the links that lie on the rings (six of seven where all eight are joined).
 Bandwidth ring_rate(const ClusterSpec& cluster, int count) {
   const IntraNodeSpec& intra = cluster.node.intra;
-  if (intra.kind != IntraNodeKind::nvlink_mesh || count < 2) return intra.gpu_rate;
+  if (intra.kind != IntraNodeKind::nvlink_mesh || count < 2) return cluster.node.slowest_port();
   std::vector<GpuId> gpus;
   for (int gpu = 0; gpu < count; ++gpu) gpus.emplace_back(gpu);
   std::size_t links = mesh_rings(gpus, cluster).size();
@@ -78,13 +78,13 @@ Hardware hardware_of(const ClusterSpec& cluster) {
   hardware.nvls = modern && node.intra.multicast;
   hardware.ll128_inside = hardware.ll128_across = node.intra.kind != IntraNodeKind::pcie;
   hardware.multiprocessors = node.gpu.multiprocessors;
-  hardware.gpu_rate = node.intra.gpu_rate;
+  hardware.gpu_rate = node.slowest_port();
   hardware.nic_rate = nic_rate(node);
   const Bandwidth whole = ring_rate(cluster, node.gpus);
   for (int count = 0; count <= node.gpus; ++count) {
     hardware.port_share.push_back(ring_rate(cluster, count) / whole);
   }
-  hardware.ring_share = whole / node.intra.gpu_rate;
+  hardware.ring_share = whole / hardware.gpu_rate;
   if (node.intra.kind == IntraNodeKind::nvlink_mesh) {
     hardware.pair_share = node.intra.mesh_link_rate / whole;
   }
@@ -127,7 +127,7 @@ PhysicsParameters default_parameters(const ClusterSpec& cluster) {
   p[Parameter::share_ll128] = 0.92;
   p[Parameter::share_tree] = 0.92;
   p[Parameter::tree_loss] = 0.03;  // all but none; Slingshot logs show up to 0.2
-  p[Parameter::rate_nvls] = nvls_share(node) * node.intra.gpu_rate.value();
+  p[Parameter::rate_nvls] = nvls_share(node) * node.slowest_port().value();
   p[Parameter::latency_nvls] = 25e-6;
   p[Parameter::choose_ll] = 1;
   p[Parameter::choose_ll128] = 1;

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <limits>
 
 #include "base/file.hpp"
-#include "base/output_path.hpp"
 #include "base/units_text.hpp"
 #include "topologies/cluster_names.hpp"
 #include "topologies/fabric.hpp"
@@ -88,14 +88,32 @@ int most_mesh_links(const IntraNodeSpec& intra, int gpus) {
   return *std::max_element(total.begin(), total.end());
 }
 
+// "3": "275 GB/s", less than `gpu_rate`.
+void parse_slower_gpus(const JsonValue& json, int gpus, IntraNodeSpec& intra) {
+  for (const auto& [key, value] : json.members()) {
+    int slot = -1;
+    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), slot);
+    if (error != std::errc() || fmt::format("{}", slot) != key || slot < 0 || slot >= gpus)
+      value.fail(fmt::format("\"{}\" is not a GPU slot; write 0 to {}", key, gpus - 1));
+    const Bandwidth rate = value.as_bandwidth();
+    if (rate < Bandwidth(0) || !(rate < intra.gpu_rate))
+      value.fail(fmt::format("\"{}\" is not slower than \"gpu_rate\"; at least 0, less than {}",
+                             value.as_string(), human(intra.gpu_rate)));
+    intra.slower_gpus[slot] = rate;
+  }
+  if (static_cast<int>(intra.slower_gpus.size()) == gpus)
+    json.fail("names every GPU; lower \"gpu_rate\" to that of the fastest instead");
+}
+
 IntraNodeSpec parse_intra(const JsonValue& json, int gpus) {
   IntraNodeSpec intra;
   intra.kind = static_cast<IntraNodeKind>(
       json.at("kind").as_one_of("kind of intra-node network", names_of_intra_kinds()));
   if (intra.kind == IntraNodeKind::nvswitch) {
-    json.accept_keys({"kind", "gpu_rate", "latency", "multicast"});
+    json.accept_keys({"kind", "gpu_rate", "latency", "multicast", "slower_gpus"});
     intra.gpu_rate = positive_rate(json.at("gpu_rate"));
     intra.latency = latency(json, "latency");
+    if (const auto slower = json.find("slower_gpus")) parse_slower_gpus(*slower, gpus, intra);
     if (const auto multicast = json.find("multicast")) intra.multicast = multicast->as_bool();
   } else if (intra.kind == IntraNodeKind::nvlink_mesh) {
     json.accept_keys({"kind", "latency", "link_rate", "links"});
@@ -304,6 +322,13 @@ int NodeSpec::sockets() const {
   return highest + 1;
 }
 
+Bandwidth NodeSpec::slowest_port() const {
+  Bandwidth slowest = intra.gpu_rate;
+  for (const auto& [slot, rate] : intra.slower_gpus)
+    slowest = std::min(slowest, rate > Bandwidth(0) ? rate : pcie_rate);
+  return slowest;
+}
+
 ClusterSpec parse_cluster(const JsonValue& json) {
   json.accept_keys({"name", "description", "sources", "assumptions", "nodes", "node", "fabric",
                     "achievable", "price_per_gpu_hour", "calibration"});
@@ -325,13 +350,6 @@ ClusterSpec parse_cluster(const JsonValue& json) {
   if (const auto name = json.find("calibration")) cluster.calibration = name->as_string();
   check_cluster(json, cluster);
   cluster.hash = sha256(to_json(cluster));
-  return cluster;
-}
-
-ClusterSpec load_cluster(std::string_view name_or_path) {
-  const auto file = resolve_data("cluster", "topologies", name_or_path);
-  ClusterSpec cluster = parse_cluster(JsonValue::parse_file(file));
-  cluster.calibration = beside(file, cluster.calibration);
   return cluster;
 }
 

@@ -25,6 +25,8 @@ struct IntraNodeSpec {
   Bandwidth gpu_rate;      // one GPU into all its NVLinks, or into its PCIe slot, per direction
   Seconds latency;         // one NVLink hop
   bool multicast = false;  // the switch can reduce and multicast (NVLS)
+  // nvswitch: slots whose rate is less (an NVLink is down); 0 = not on the switch, only on PCIe.
+  std::map<int, Bandwidth> slower_gpus;
   // nvlink_mesh: number of links between GPUs a < b ("0-1": 2); rate of one link.
   std::map<std::pair<int, int>, int> mesh_links;
   Bandwidth mesh_link_rate;
@@ -57,6 +59,8 @@ struct NodeSpec {
   [[nodiscard]] int socket_of_slot(int slot) const;  // of the switch that the GPU is on, if any
   [[nodiscard]] int switch_of_slot(int slot) const;  // -1 = none
   [[nodiscard]] int sockets() const;                 // highest socket named + 1
+  // Data-sheet rate of the slowest GPU's port: what a ring over all GPUs has.
+  [[nodiscard]] Bandwidth slowest_port() const;
 };
 
 enum class FabricKind { none, single_switch, leaf_spine, fat_tree, rail_optimized };

@@ -20,6 +20,8 @@ Json intra_json(const IntraNodeSpec& intra) {
   if (intra.kind == IntraNodeKind::nvswitch) {
     json["gpu_rate"] = to_text(intra.gpu_rate);
     if (intra.multicast) json["multicast"] = true;
+    for (const auto& [slot, rate] : intra.slower_gpus)
+      json["slower_gpus"][fmt::format("{}", slot)] = to_text(rate);
     return json;
   }
   json["link_rate"] = to_text(intra.mesh_link_rate);

@@ -40,6 +40,9 @@ std::string intra_line(const NodeSpec& node) {
   std::string line = fmt::format("{}, {} per GPU and direction (data sheet)",
                                  name_of(node.intra.kind), human(node.intra.gpu_rate));
   if (node.intra.multicast) line += ", with multicast (NVLS)";
+  for (const auto& [slot, rate] : node.intra.slower_gpus)
+    line += rate > Bandwidth(0) ? fmt::format("; GPU {}: {}", slot, human(rate))
+                                : fmt::format("; GPU {}: only PCIe", slot);
   return line;
 }
 
@@ -84,6 +87,8 @@ Json intra_json(const NodeSpec& node) {
   Json json = {{"kind", name_of(node.intra.kind)},
                {"gpu_rate", to_text(node.intra.gpu_rate)},
                {"multicast", node.intra.multicast}};
+  for (const auto& [slot, rate] : node.intra.slower_gpus)
+    json["slower_gpus"][fmt::format("{}", slot)] = to_text(rate);
   for (const auto& [pair, count] : node.intra.mesh_links)
     json["links"][fmt::format("{}-{}", pair.first, pair.second)] = count;
   if (node.pcie_rate > Bandwidth(0)) json["pcie_rate"] = to_text(node.pcie_rate);

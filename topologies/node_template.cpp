@@ -90,7 +90,11 @@ NodeTemplate::NodeTemplate(const NodeSpec& node, const Achievable& share,
     : gpus_(node.gpus), nics_(static_cast<std::int32_t>(node.nics.size())) {
   add_vertices(node);
   const bool measured = rates.gpu_intra > Bandwidth(0);
-  const Bandwidth gpu_rate = measured ? rates.gpu_intra : node.intra.gpu_rate * share.intra;
+  // What was measured on all GPUs is the pace of the slowest.
+  const Bandwidth of_fastest = rates.gpu_intra * (node.intra.gpu_rate / node.slowest_port());
+  const Bandwidth gpu_rate =
+      measured ? std::max(rates.gpu_intra, std::min(of_fastest, node.intra.gpu_rate))
+               : node.intra.gpu_rate * share.intra;
   if (node.intra.kind != IntraNodeKind::pcie) add_nvlinks(node, gpu_rate);
   if (node.pcie_rate > Bandwidth(0)) {
     // What was measured through PCIe shows what its links carry at least.
@@ -127,8 +131,12 @@ void NodeTemplate::add_pair(std::int32_t a, std::int32_t b, LinkKind kind, Bandw
 void NodeTemplate::add_nvlinks(const NodeSpec& node, Bandwidth gpu_rate) {
   const IntraNodeSpec& intra = node.intra;
   if (intra.kind == IntraNodeKind::nvswitch) {
-    for (std::int32_t gpu = 0; gpu < gpus_; ++gpu)
-      add_pair(gpu, gpus_, LinkKind::nvlink, gpu_rate, intra.latency);
+    for (std::int32_t gpu = 0; gpu < gpus_; ++gpu) {
+      const auto slower = intra.slower_gpus.find(gpu);
+      const Bandwidth own = slower == intra.slower_gpus.end() ? intra.gpu_rate : slower->second;
+      if (own > Bandwidth(0))
+        add_pair(gpu, gpus_, LinkKind::nvlink, gpu_rate * (own / intra.gpu_rate), intra.latency);
+    }
     return;
   }
   const Bandwidth one_link = intra.mesh_link_rate * (gpu_rate / intra.gpu_rate);

@@ -3,12 +3,14 @@
 // and matrices of several machines in one file.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <functional>
 
 #include "topologies/import/gpu_names.hpp"
 #include "topologies/import/import.hpp"
 #include "topologies/import/topo_matrix.hpp"
+#include "topologies/network.hpp"
 
 namespace amsp {
 namespace {
@@ -60,23 +62,90 @@ std::string tree(int gpus, int links) {
 
 }  // namespace
 
-TEST_CASE("a degraded GPU behind an NVSwitch does not make a mesh") {
-  for (const std::string odd : {"NV11", "SYS", "NODE"}) {
-    const ClusterSpec cluster = cluster_of(matrix(8, all_but(3, "NV12", odd)));
-    CAPTURE(odd);
+TEST_CASE("a degraded GPU behind an NVSwitch does not make a mesh, and has its own rate") {
+  struct Case {
+    std::string odd;
+    double rate;
+  };
+  for (const Case& c : {Case{"NV11", 275e9}, Case{"NV3", 75e9}, Case{"SYS", 0}, Case{"NODE", 0}}) {
+    const ClusterSpec cluster = cluster_of(matrix(8, all_but(3, "NV12", c.odd)));
+    CAPTURE(c.odd);
     CHECK(cluster.node.intra.kind == IntraNodeKind::nvswitch);
     CHECK(cluster.node.intra.gpu_rate.value() == Approx(300e9));
     CHECK(cluster.node.gpu.name.find("A100") != std::string::npos);
+    REQUIRE(cluster.node.intra.slower_gpus.size() == 1);
+    CHECK(cluster.node.intra.slower_gpus.at(3).value() == Approx(c.rate));
     CHECK(says(cluster.assumptions, "GPU3 shows "));
     CHECK_FALSE(says(cluster.assumptions, "GPU2 shows "));
+    CHECK_FALSE(says(cluster.assumptions, "says otherwise"));
+    // What is written is what is read.
+    CHECK(parse_cluster(JsonValue::parse_text(to_json(cluster), "c")).node == cluster.node);
   }
-  // One pair only.
-  const auto pair = [](int row, int column) {
-    return std::string(row + column == 1 ? "NV17" : "NV18");
+}
+
+TEST_CASE("one pair that contradicts both of its GPUs is named and not used") {
+  for (const std::string odd : {"NV17", "NV3", "SYS", "NV20"}) {
+    const auto pair = [&](int row, int column) {
+      return std::min(row, column) == 3 && std::max(row, column) == 4 ? odd : std::string("NV18");
+    };
+    const ClusterSpec cluster = cluster_of(matrix(8, pair));
+    CAPTURE(odd);
+    CHECK(cluster.node.intra.kind == IntraNodeKind::nvswitch);
+    CHECK(cluster.node.intra.gpu_rate.value() == Approx(450e9));
+    CHECK(cluster.node.intra.slower_gpus.empty());
+    CHECK(says(cluster.assumptions, "GPU3-GPU4 shows "));
+  }
+  // In one direction only: the first row counts, and both readings are shown.
+  const auto half = [](int row, int column) {
+    return std::string(row == 4 && column == 3 ? "NV11" : "NV12");
   };
-  const ClusterSpec cluster = cluster_of(matrix(8, pair));
-  CHECK(cluster.node.intra.kind == IntraNodeKind::nvswitch);
-  CHECK(cluster.node.intra.gpu_rate.value() == Approx(450e9));
+  CHECK(says(cluster_of(matrix(8, half)).assumptions,
+             "GPU3 to GPU4 is NV12 and back NV11; the row of GPU3 is taken"));
+}
+
+TEST_CASE("several degraded GPUs: a pair shows the smaller of both") {
+  const int links[] = {12, 12, 12, 11, 12, 10, 11, 11};
+  const auto smaller = [&](int row, int column) {
+    return fmt::format("NV{}", std::min(links[row], links[column]));
+  };
+  const ClusterSpec cluster = cluster_of(matrix(8, smaller));
+  CHECK(cluster.node.intra.gpu_rate.value() == Approx(300e9));
+  REQUIRE(cluster.node.intra.slower_gpus.size() == 4);
+  for (const auto& [slot, rate] : cluster.node.intra.slower_gpus)
+    CHECK(rate.value() == Approx(links[slot] * 25e9));
+  CHECK_FALSE(says(cluster.assumptions, "says otherwise"));
+}
+
+TEST_CASE("a slower GPU slows the network and the collectives that it takes part in") {
+  const ClusterSpec sound = cluster_of(matrix(8, all("NV12")));
+  const ClusterSpec slow = cluster_of(matrix(8, all_but(3, "NV12", "NV6")));
+  const ClusterSpec off = cluster_of(matrix(8, all_but(3, "NV12", "SYS")));
+  const auto narrowest = [](const ClusterSpec& cluster, int from, int to) {
+    const Network network(cluster);
+    double least = 1e300;
+    std::vector<LinkId> route;
+    network.route_inside(GpuId(from), GpuId(to), route);
+    for (const LinkId link : route)
+      least = std::min(least, network.links()[link.position()].capacity.value());
+    return least;
+  };
+  CHECK(narrowest(sound, 2, 3) == Approx(240e9));  // 0.8 of 300 GB/s
+  CHECK(narrowest(slow, 2, 3) == Approx(120e9));
+  CHECK(narrowest(slow, 2, 4) == Approx(240e9));
+  CHECK(narrowest(off, 2, 3) < 32e9);
+  CHECK(narrowest(off, 2, 4) == Approx(240e9));
+}
+
+TEST_CASE("one worse pair of a full mesh is named and taken as shown") {
+  const auto pair = [](int row, int column) {
+    return std::string(row + column == 1 ? "NV3" : "NV4");
+  };
+  const ClusterSpec cluster = cluster_of(matrix(4, pair));
+  CHECK(cluster.node.intra.kind == IntraNodeKind::nvlink_mesh);
+  CHECK(cluster.node.intra.mesh_links.at({0, 1}) == 3);
+  CHECK(cluster.node.intra.mesh_links.at({0, 2}) == 4);
+  CHECK(says(cluster.assumptions, "GPU0-GPU1 has NV3 where all other pairs have NV4"));
+  CHECK_FALSE(says(cluster_of(matrix(4, all("NV4"))).assumptions, "where all other pairs"));
 }
 
 TEST_CASE("what direct links can be stays a mesh") {

@@ -25,6 +25,8 @@ inline NodeSpec draw_node() {
   node.intra.kind = static_cast<IntraNodeKind>(draw(0, kinds));
   node.intra.gpu_rate = gigabytes_per_second(draw(50, 900));
   node.intra.latency = microseconds(0.3);
+  if (node.intra.kind == IntraNodeKind::nvswitch && node.gpus > 1 && draw(0, 3) == 0)
+    node.intra.slower_gpus[draw(0, node.gpus - 1)] = gigabytes_per_second(draw(0, 1) * draw(1, 49));
   node.pcie_rate = gigabytes_per_second(draw(8, 64));
   node.pcie_latency = microseconds(0.15);
   const int sockets = draw(1, 2);

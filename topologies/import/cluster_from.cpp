@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "base/error.hpp"
 #include "base/units_text.hpp"
@@ -10,6 +10,7 @@
 #include "topologies/import/device_groups.hpp"
 #include "topologies/import/gpu_names.hpp"
 #include "topologies/import/import.hpp"
+#include "topologies/import/switch_links.hpp"
 
 namespace amsp {
 namespace {
@@ -75,16 +76,41 @@ class Builder {
     }
     const Bandwidth rate = link_rate(links);
     intra.latency = kNvlinkHop;
-    for (std::string& note : odd_links(facts_)) assume(std::move(note));
     if (through_switch(facts_)) {
       intra.kind = IntraNodeKind::nvswitch;
       intra.gpu_rate = rate * links;
-      assume_reduction();
+      add_slower_gpus(rate);
       return;
     }
     intra.kind = IntraNodeKind::nvlink_mesh;
     intra.mesh_link_rate = rate;
+    for (std::string& note : odd_mesh_pairs(facts_)) assume(std::move(note));
     add_mesh();
+  }
+
+  void add_slower_gpus(Bandwidth link_rate) {
+    SwitchLinks links = switch_links(facts_);
+    for (std::string& note : links.notes) assume(std::move(note));
+    std::map<int, Bandwidth>& slower = node().intra.slower_gpus;
+    bool all_on_switch = true;
+    for (std::size_t gpu = 0; gpu < links.of_gpu.size(); ++gpu) {
+      const int own = links.of_gpu[gpu];
+      if (own < 0 || own >= links.usual) continue;
+      slower[static_cast<int>(gpu)] = link_rate * own;
+      all_on_switch = all_on_switch && own > 0;
+    }
+    if (links.usual < type_.nvlinks)
+      assume(fmt::format("the files show {} NVLinks per GPU, {} has {}: {} are taken", links.usual,
+                         type_.spec.name, type_.nvlinks, links.usual));
+    if (!slower.empty() && options_.nodes > 1)
+      assume(
+          fmt::format("all {} nodes are taken to have the slower GPUs of this machine; for one of "
+                      "many, import a sound machine and simulate with --degrade",
+                      options_.nodes));
+    if (all_on_switch)
+      assume_reduction();
+    else
+      assume("NVLS is taken to be off: NCCL needs all GPUs on the NVSwitch for it");
   }
 
   // A file of PCI devices says nothing of NVLink, but GPUs of this type have it.

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "topologies/gpu_spec.hpp"
 #include "topologies/import/plain_text.hpp"
+#include "topologies/import/switch_links.hpp"
 
 namespace amsp {
 namespace {
@@ -54,36 +54,6 @@ GpuGuess chosen(const std::vector<const Named*>& fitting, const std::string& wha
   for (const Named* named : fitting)
     if (named->type.typical) choice = named;
   return chosen_as(*choice, fitting, what);
-}
-
-// The commonest of these counts; of equally common ones the greatest; 0 when there is none.
-int commonest(const std::vector<int>& counts) {
-  std::map<int, int> times;
-  for (const int count : counts)
-    if (count > 0) ++times[count];
-  int best = 0;
-  for (const auto& [count, seen] : times)
-    if (best == 0 || seen >= times[best]) best = count;
-  return best;
-}
-
-// NVLinks of a GPU to its switch: what the tree or most of its row says; -1 = its row is unknown.
-int links_to_switch(const MachineFacts& facts, std::size_t gpu) {
-  std::vector<int> counts;
-  bool known = facts.gpus[gpu].switch_links > 0;
-  for (std::size_t other = 0; other < facts.gpus.size(); ++other) {
-    if (other == gpu || facts.gpu_gpu[gpu][other].nvlinks < 0) continue;
-    counts.push_back(facts.gpu_gpu[gpu][other].nvlinks);
-    known = true;
-  }
-  return known ? std::max(facts.gpus[gpu].switch_links, commonest(counts)) : -1;
-}
-
-int links_to_switch(const MachineFacts& facts) {
-  std::vector<int> counts;
-  for (std::size_t gpu = 0; gpu < facts.gpus.size(); ++gpu)
-    counts.push_back(links_to_switch(facts, gpu));
-  return commonest(counts);
 }
 
 // The NVLinks that a GPU of this machine can have: of its type where it is named, else of any.
@@ -192,7 +162,7 @@ std::optional<std::string> gpu_type_of_device(std::string_view pci_device) {
 
 int nvlinks_per_gpu(const MachineFacts& facts) {
   if (through_switch(facts))
-    if (const int links = links_to_switch(facts); links > 0) return links;
+    if (const int links = switch_links(facts).usual; links > 0) return links;
   int most = facts.gpus.size() > 1 ? -1 : 0;
   for (std::size_t a = 0; a < facts.gpus.size(); ++a) {
     int direct = -1;
@@ -221,21 +191,6 @@ bool through_switch(const MachineFacts& facts) {
     if (peers > 1 && direct > limit) return true;
   }
   return false;
-}
-
-std::vector<std::string> odd_links(const MachineFacts& facts) {
-  std::vector<std::string> notes;
-  if (!through_switch(facts)) return notes;
-  const int usual = links_to_switch(facts);
-  for (std::size_t gpu = 0; gpu < facts.gpus.size(); ++gpu) {
-    const int links = links_to_switch(facts, gpu);
-    if (links < 0 || links == usual) continue;
-    notes.push_back(
-        fmt::format("GPU{} shows {} where most GPUs show NV{}: a link is down or the "
-                    "GPU is not on the NVSwitch; it is taken to have {} links as the others",
-                    gpu, links == 0 ? "no NVLink" : fmt::format("NV{}", links), usual, usual));
-  }
-  return notes;
 }
 
 GpuGuess guess_gpu_type(const MachineFacts& facts) {

@@ -30,7 +30,5 @@ int nvlinks_per_gpu(const MachineFacts& facts);
 // Whether GPUs reach each other through a switch rather than by direct links: the file names one,
 // or a GPU's NV# over all others sum to more links than its type (unknown: any type) has.
 bool through_switch(const MachineFacts& facts);
-// A note for each GPU whose links to the switch are not as many as most GPUs have.
-std::vector<std::string> odd_links(const MachineFacts& facts);
 
 }  // namespace amsp

@@ -33,6 +33,9 @@ Imported read_topology_files(const std::vector<std::filesystem::path>& files);
 // One file's text: adds to `imported`.
 void read_topology_text(std::string_view text, const std::string& file, Imported& imported);
 
+// "a matrix of nvidia-smi topo -m", "NCCL topology XML" …; empty when it is none of these.
+std::string kind_of_topology(std::string_view text);
+
 // Every default that is taken, and every oddity of the files, becomes one of the cluster's
 // `assumptions`. Throws InputError for an unknown GPU name, or nodes > 1 without NICs.
 ClusterSpec cluster_from(const MachineFacts& facts, const ImportOptions& options);

@@ -45,11 +45,27 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> name
                      [&](std::string_view name) { return has_element(text, name); });
 }
 
+// JSON of other kinds; empty when the text is none.
+std::string json_kind(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || (text[first] != '{' && text[first] != '[')) return "";
+  const auto has = [&](const char* key) { return text.find(key) != std::string_view::npos; };
+  if (has("\"traceEvents\"") || (has("\"ph\"") && has("\"ts\"")))
+    return "this is a Chrome trace (of a simulated step, Perfetto or a profiler), which shows no "
+           "machine";
+  if (has("\"fabric\"") && has("\"node\""))
+    return "this is a cluster file already; give it to --cluster";
+  if (has("busbw") || has("algbw") || has("bus_bw"))
+    return "this looks like nccl-tests output in JSON (amsp calibrate reads that)";
+  return text[first] == '{' || text.find('"') != std::string_view::npos ? "this is JSON" : "";
+}
+
 // What the text seems to be, for the message.
 std::string seems(std::string_view text) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return "the file is empty";
   const auto zeros = std::count(text.begin(), text.end(), '\0');
   if (zeros > 0) return "the file is binary";
+  if (const std::string json = json_kind(text); !json.empty()) return json;
   if (text.find("busbw") != std::string_view::npos)
     return "this looks like nccl-tests output (amsp calibrate reads that)";
   const auto has = [&](const char* part) { return text.find(part) != std::string_view::npos; };
@@ -85,6 +101,12 @@ void read_topology_text(std::string_view given, const std::string& file, Importe
                                  "XML (NCCL_TOPO_DUMP_FILE), NCCL graph XML "
                                  "(NCCL_GRAPH_DUMP_FILE)",
                                  seems(text)));
+}
+
+std::string kind_of_topology(std::string_view text) {
+  if (has_any(text, {"graphs", "graph"})) return "NCCL graph XML";
+  if (has_any(text, {"system", "cpu", "pci", "gpu"})) return "NCCL topology XML";
+  return has_topo_matrix(text) ? "a matrix of nvidia-smi topo -m" : "";
 }
 
 Imported read_topology_files(const std::vector<std::filesystem::path>& files) {

@@ -29,6 +29,11 @@ Relation relation_of(std::string_view word) {
   return {PathKind::unknown, links};
 }
 
+std::string shown(const Relation& relation) {
+  return relation.nvlinks > 0 ? fmt::format("NV{}", relation.nvlinks)
+                              : std::string(name_of(relation.path));
+}
+
 // Which GPU or NIC a column or row label is.
 struct Device {
   bool gpu = false;
@@ -134,9 +139,8 @@ class MatrixReader {
         const Relation& y = facts_.gpu_gpu[b][a];
         if (a < b && mine && theirs && (x.nvlinks != y.nvlinks || x.path != y.path)) {
           facts_.notes.push_back(
-              fmt::format("GPU{0} to GPU{1} and back differ; the row of GPU{0} "
-                          "is taken",
-                          a, b));
+              fmt::format("{0} to {1} is {2} and back {3}; the row of {0} is taken",
+                          facts_.gpus[a].label, facts_.gpus[b].label, shown(x), shown(y)));
           facts_.gpu_gpu[b][a] = x;
         }
       }

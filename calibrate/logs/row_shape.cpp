@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibrate/logs/row_shape.hpp"
 
+#include <algorithm>
 #include <cctype>
 
 #include "calibrate/logs/decimal_marks.hpp"
@@ -9,9 +10,15 @@
 namespace amsp {
 
 std::optional<std::int64_t> row_count(std::string_view word) {
-  if (word.size() > 40) return std::nullopt;
+  if (word.empty() || word.size() > 40) return std::nullopt;
   const auto plain = without_thousands(word);
-  return plain ? parse_whole_number(*plain) : std::nullopt;
+  if (!plain) return std::nullopt;
+  if (const auto whole = parse_whole_number(*plain)) return whole;
+  // "1.048.576": a size or count has no fraction.
+  std::string commas(word);
+  std::replace(commas.begin(), commas.end(), '.', ',');
+  const auto parted = word.find(',') == word.npos ? without_thousands(commas) : std::nullopt;
+  return parted ? parse_whole_number(*parted) : std::nullopt;
 }
 
 std::optional<std::int64_t> row_size(std::string_view word) {
@@ -33,6 +40,15 @@ std::string plain_cell(std::string_view word) {
   return without_thousands(word).value_or(std::string(word));
 }
 
+// "12,34", "1.234,5".
+bool has_decimal_comma(std::string_view word) {
+  if (word.empty() || word.size() > 40 || word.find_first_not_of("0123456789.,") != word.npos)
+    return false;
+  DecimalMarks marks(false);
+  marks.see(word, false);
+  return marks.commas_are_decimal();
+}
+
 bool is_not_finite(std::string_view word) {
   if (!word.empty() && (word[0] == '-' || word[0] == '+')) word.remove_prefix(1);
   return equal_ignoring_case(word, "nan") || equal_ignoring_case(word, "inf") ||
@@ -40,8 +56,8 @@ bool is_not_finite(std::string_view word) {
 }
 
 bool is_number_cell(std::string_view word) {
-  return parse_printed_number(plain_cell(word.substr(0, 41))) || is_not_finite(word) ||
-         equal_ignoring_case(word, "n/a");
+  return parse_printed_number(plain_cell(word.substr(0, 41))) || has_decimal_comma(word) ||
+         is_not_finite(word) || equal_ignoring_case(word, "n/a");
 }
 
 bool looks_like_row(const Words& words) {

@@ -114,6 +114,9 @@ bool is_timing(Column column) {
 }
 
 std::string misfit(std::size_t i, std::string_view word) {
+  if (word.find(',') != word.npos && word.find_first_not_of("0123456789.,") == word.npos)
+    return "\"" + printable(word.substr(0, 24)) +
+           "\" may mean two numbers: points and commas are not used in one way in this table";
   return "column " + std::to_string(i + 1) + " (\"" + printable(word.substr(0, 24)) +
          "\") does not fit the table";
 }

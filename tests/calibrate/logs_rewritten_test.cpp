@@ -197,3 +197,39 @@ TEST_CASE("logs in frames, in Docker's JSON lines and in a JSON string") {
   check_row(text);
   CHECK(mentions(text.notes, "the log stands in a string"));
 }
+
+TEST_CASE("decimal commas in a table that blanks part") {
+  const std::string comma =
+      replaced(replaced(kRow, "50.00   20.97   36.70", "50,00   20,97   36,70"),
+               "49.00   21.40   37.45", "49,00   21,40   37,45");
+  std::string row = replaced(comma, "49.00", "49,00");
+  row = replaced(replaced(row, "21.40", "21,40"), "37.45", "37,45");
+  const MeasuredRun run = only_run(log(row) + "# Avg bus bandwidth    : 37,0750\n", "a.txt");
+  check_row(run);
+  CHECK(run.rows[0].out_of_place.busbw->value() == Approx(36.7e9));
+  REQUIRE(run.avg_busbw.has_value());
+  CHECK(run.avg_busbw->value() == Approx(37.075e9));
+  CHECK(mentions(run.notes, "decimal commas"));
+  CHECK(run.refused.empty());
+  // Three digits after the comma: the other cells tell, and the row's own numbers agree.
+  const MeasuredRun three =
+      only_run(log(row + replaced(replaced(row, "1048576        262144", "     4096          1024"),
+                                  "50,00   20,97   36,70      0    49,00   21,40   37,45",
+                                  "5,120   0,800   1,400      0    5,120   0,800   1,400")),
+               "a.txt");
+  REQUIRE(three.rows.size() == 2);
+  CHECK(us(three.rows[1].out_of_place) == Approx(5.12));
+  // Grouped thousands in the whole columns, as the same locale writes them.
+  check_row(
+      only_run(log(replaced(replaced(row, "1048576", "1.048.576"), "262144", "262.144")), "a.txt"));
+}
+
+TEST_CASE("points and decimal commas in one table: what may be two numbers is refused") {
+  const std::string mixed = replaced(kRow, "50.00   20.97   36.70", "50,00   20,97   36,70");
+  const std::string unclear = replaced(kRow, "50.00 ", "1,050 ");
+  const MeasuredRun run = only_run(log(mixed + unclear), "a.txt");
+  REQUIRE(run.rows.size() == 1);
+  CHECK(us(run.rows[0].out_of_place) == Approx(50));
+  REQUIRE(run.refused.size() == 1);
+  CHECK(run.refused[0].reason.find("\"1,050\" may mean two numbers") == 0);
+}

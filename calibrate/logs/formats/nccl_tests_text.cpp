@@ -12,6 +12,7 @@
 #include "calibrate/logs/log_lines.hpp"
 #include "calibrate/logs/log_names.hpp"
 #include "calibrate/logs/raw_run.hpp"
+#include "calibrate/logs/row_marks.hpp"
 #include "calibrate/logs/row_shape.hpp"
 
 namespace amsp {
@@ -23,8 +24,8 @@ enum class Stage { nothing, header, devices, table, rows, footer };
 
 class TextReader {
  public:
-  explicit TextReader(std::string_view name)
-      : name_(name), stem_(std::filesystem::path(name).stem().string()) {}
+  TextReader(std::string_view name, const DecimalMarks& marks)
+      : name_(name), stem_(std::filesystem::path(name).stem().string()), marks_(marks) {}
 
   void take(const LogLine& line) {
     clean_line(line.raw, cleaned_);
@@ -132,7 +133,7 @@ class TextReader {
     const Words words = split_words(colon == std::string_view::npos ? "" : text.substr(colon + 1));
     if (words.size == 0) return true;
     if (average) {
-      if (const auto value = parse_printed_number(words[0]))
+      if (const auto value = parse_printed_number(plain_cell(words[0], marks_, false)))
         raw_.run.avg_busbw = gigabytes_per_second(value->value);
     } else if (const auto value = parse_whole_number(words[0])) {
       raw_.run.out_of_bounds = *value;
@@ -200,7 +201,9 @@ class TextReader {
   void append(const Words& words, std::size_t first, std::string_view text) {
     for (std::size_t i = first; i < words.size; ++i) {
       const bool is_size = pending_->words.empty();
-      pending_->words.push_back(is_size ? size_cell(words[i]) : plain_cell(words[i].substr(0, 40)));
+      const bool whole = pending_->words.size() == 1 && !untyped_table();
+      pending_->words.push_back(is_size ? size_cell(words[i])
+                                        : plain_cell(words[i].substr(0, 40), marks_, whole));
       if (!text.empty())
         pending_->positions.push_back(
             static_cast<std::size_t>(words[i].data() + words[i].size() - text.data()));
@@ -323,6 +326,8 @@ class TextReader {
     const bool worth = died || !raw_.rows.empty() || !raw_.run.refused.empty() || table_ ||
                        (raw_.facts.threads && !header_only) || raw_.run.avg_busbw || tuner;
     meaningful_ = meaningful_ || died || raw_.facts.threads || tuner;
+    if (marks_.commas_are_decimal() && !raw_.rows.empty())
+      note("commas in the numbers of this table are decimal commas");
     if (worth && runs_.size() < kMostRuns) {
       if (raw_.run.format.empty()) raw_.run.format = "nccl-tests";
       runs_.push_back(finish_run(std::move(raw_), stem_));
@@ -336,6 +341,7 @@ class TextReader {
   }
 
   std::string name_, stem_;
+  DecimalMarks marks_;
   std::string cleaned_;
   std::size_t rows_ = 0;
   std::size_t line_ = 0;
@@ -355,7 +361,7 @@ bool may_be_text(std::string_view) { return true; }
 // A reader for each label; lines without one of the labels go to the first.
 std::vector<MeasuredRun> read_streams(std::string_view content, std::string_view name,
                                       const std::vector<std::string>& labels) {
-  std::vector<TextReader> readers(labels.size(), TextReader(name));
+  std::vector<TextReader> readers(labels.size(), TextReader(name, marks_of_rows(content)));
   std::map<std::string, std::size_t, std::less<>> index;
   for (std::size_t i = 0; i < labels.size(); ++i) index[labels[i]] = i;
   LineReader lines(content);
@@ -376,7 +382,7 @@ std::vector<MeasuredRun> read_streams(std::string_view content, std::string_view
 std::vector<MeasuredRun> read_text(std::string_view content, std::string_view name) {
   const std::vector<std::string> labels = header_labels(content);
   if (labels.size() > 1) return read_streams(content, name, labels);
-  TextReader reader(name);
+  TextReader reader(name, marks_of_rows(content));
   LineReader lines(content);
   for (LogLine line; lines.next(line);) reader.take(line);
   return reader.finish();

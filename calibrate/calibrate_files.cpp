@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/file.hpp"
-#include "calibrate/measured_scatter.hpp"
+#include "calibrate/contradictions.hpp"
 #include "calibrate/plausible_times.hpp"
 #include "calibrate/repeated_runs.hpp"
 #include "calibrate/source_names.hpp"
@@ -88,28 +88,6 @@ void refuse_implausible_kernels(Measurements& all) {
     all.warnings.push_back(*slow);
 }
 
-// Two runs that measured one point are averaged: that they differ by more than this is said. The
-// A800's own tables of two months differ by 1.5 at most.
-constexpr double kContradiction = 2;
-
-void note_contradictions(Measurements& all) {
-  const Scatter* worst = nullptr;
-  std::size_t pairs = 0;
-  const std::vector<Scatter> scatter = measured_scatter(all.observations.rows);
-  for (const Scatter& pair : scatter) {
-    if (!pair.places || !pair.large || pair.difference < kContradiction - 1) continue;
-    ++pairs;
-    if (worst == nullptr || pair.difference > worst->difference) worst = &pair;
-  }
-  if (worst == nullptr) return;
-  all.warnings.push_back(fmt::format(
-      "contradiction: {} of {}: the times differ by a factor of {:.3g} ({} such pairs from 16 "
-      "MiB); "
-      "they are averaged, and the intervals widen: fit one file at a time if they are of "
-      "different machines or settings",
-      name_of(worst->kind), worst->description, worst->difference + 1, pairs));
-}
-
 void count_rows(Measurements& all) {
   for (CalibrationSource& source : all.sources) {
     for (const Observation& row : all.observations.rows) {
@@ -152,10 +130,10 @@ Measurements read_measurements(const std::vector<std::string>& files, const std:
   }
   all.observations = observations_of(all.runs, all.cluster);
   refuse_implausible_kernels(all);
+  shorten_names(all);
+  settle_contradictions(all.observations);
   all.warnings.insert(all.warnings.end(), all.observations.warnings.begin(),
                       all.observations.warnings.end());
-  shorten_names(all);
-  note_contradictions(all);
   count_rows(all);
   return all;
 }

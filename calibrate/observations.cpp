@@ -39,6 +39,7 @@ class Collector {
       : cluster_(cluster), result_(result) {}
 
   void add(const MeasuredRun& run) {
+    ++runs_;
     for (const RefusedLine& line : run.refused) {
       refuse(run, line.line, line.reason);
     }
@@ -85,6 +86,7 @@ class Collector {
       observation.bytes = row.bytes;
       observation.time = *timing->time;
       observation.source = run.file;
+      observation.run = runs_;
       observation.place = fmt::format("line {}", row.line);
       take_forced(row, run, observation);
       result_.rows.push_back(std::move(observation));
@@ -93,6 +95,7 @@ class Collector {
 
   const ClusterSpec& cluster_;
   Observations& result_;
+  int runs_ = 0;
 };
 
 // A large buffer that moves at less than half of the bandwidth of smaller ones met something else

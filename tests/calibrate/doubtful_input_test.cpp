@@ -177,24 +177,6 @@ TEST_CASE("a table of kernels that is wrong as a whole is refused, a slow one is
   CHECK(has(slow.warnings[0], "is the time in seconds?"));
 }
 
-TEST_CASE("two runs that contradict each other are named with the factor") {
-  const Folder folder;
-  const std::string one = folder.file("one.csv", table("time_s", 1, "all_reduce"));
-  const std::string near = folder.file("near.csv", table("time_s", 1.5, "all_reduce"));
-  const std::string far = folder.file("far.csv", table("time_s", 3, "all_reduce"));
-  const auto contradictions = [](const std::vector<std::string>& files) {
-    std::string found;
-    for (const std::string& warning : read_measurements(files, "a800-4hdr").warnings)
-      if (has(warning, "contradiction")) found += warning;
-    return found;
-  };
-  CHECK(contradictions({one, near}).empty());
-  const std::string found = contradictions({one, far});
-  CHECK(has(found, "far.csv"));
-  CHECK(has(found, "one.csv"));
-  CHECK(has(found, "a factor of 3 "));
-}
-
 TEST_CASE("an unknown collective is named, with what is accepted and what is near") {
   const Folder folder;
   const std::string file = folder.file("all_gather.csv", table("time_s", 1, "allreduse"));

@@ -53,7 +53,10 @@ void check_output_file(const fs::path& file) {
   if (target.in_place) return;
   if (fs::is_directory(target.file, error) || !file.has_filename())
     refuse(file, "is a folder, not a file");
-  check_parent(target.file.parent_path(), file);
+  const fs::path folder = target.file.parent_path();
+  check_parent(folder, file);
+  if (!folder.empty() && !fs::exists(folder, error))
+    refuse(file, fmt::format("there is no folder {}; make it first", folder.string()));
 }
 
 void check_output_folder(const fs::path& folder) {

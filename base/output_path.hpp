@@ -8,7 +8,7 @@
 namespace amsp {
 
 // Throw InputError, naming the path as given, when a file could not be written there, or files
-// into that folder. Parent folders that are missing are no hindrance (write_file makes them).
+// into that folder. The folder of a file must exist; a folder of results is made with those above.
 void check_output_file(const std::filesystem::path& file);
 void check_output_folder(const std::filesystem::path& folder);
 

@@ -35,6 +35,9 @@ bool colour_allowed(OutputStream stream) {
 void note(std::string_view message) {
   if (verbosity() != Verbosity::quiet) line(message);
 }
+void remark(std::string_view text) {
+  if (verbosity() != Verbosity::quiet) fmt::print(stderr, "{}", text);
+}
 void detail(std::string_view message) {
   if (verbosity() == Verbosity::verbose) line(message);
 }

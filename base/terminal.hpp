@@ -21,6 +21,9 @@ bool colour_allowed(OutputStream stream);
 
 // One line on stderr, "amsp: MESSAGE": always unless quiet; detail() only when verbose.
 void note(std::string_view message);
+// Text of a command's own layout on stderr ("warning: …", "assumed: …"), unless quiet. Errors that
+// end the command are printed always.
+void remark(std::string_view text);
 void detail(std::string_view message);
 
 }  // namespace amsp

@@ -10,6 +10,7 @@
 
 #include "base/units_text.hpp"
 #include "calibrate/measured_scatter.hpp"
+#include "calibrate/validation_gaps.hpp"
 
 namespace amsp {
 namespace {
@@ -99,7 +100,7 @@ std::string scatter_text(const std::vector<Observation>& rows) {
 std::string validation_report(const std::vector<HeldOutRow>& held_out,
                               const std::vector<Observation>& rows, bool all_rows) {
   return (all_rows ? rows_text(held_out) + "\n" : std::string()) + errors_text(held_out) +
-         scatter_text(rows);
+         validation_gaps(held_out, rows) + scatter_text(rows);
 }
 
 }  // namespace amsp

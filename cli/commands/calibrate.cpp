@@ -52,8 +52,7 @@ class CalibrateCommand : public Command {
   int run() override {
     if (parse_only_) return print_runs();
     const Measurements measurements = read_measurements(logs_, cluster_);
-    for (const std::string& warning : measurements.warnings)
-      std::fprintf(stderr, "warning: %s\n", warning.c_str());
+    for (const std::string& warning : measurements.warnings) remark("warning: " + warning + "\n");
     if (cross_validate_) return print_validation(measurements);
     const Calibration calibration = calibrate(measurements);
     const std::string report = fit_report(calibration, residuals_);

@@ -121,10 +121,10 @@ class CollectiveCommand : public Command {
     }
     const Observations observations = observations_of(runs, cluster);
     for (const RefusedRow& row : observations.refused) {
-      fmt::print(stderr, "refused: {}: {}: {}\n", row.file, row.place, row.reason);
+      remark(fmt::format("refused: {}: {}: {}\n", row.file, row.place, row.reason));
     }
     for (const std::string& warning : observations.warnings) {
-      fmt::print(stderr, "warning: {}\n", warning);
+      remark("warning: " + warning + "\n");
     }
     if (observations.rows.empty()) {
       throw InputError({logs_.front(), ""}, "holds no time that can be compared");

@@ -58,11 +58,11 @@ class ImportCommand : public Command {
     Imported graphs_only;
     graphs_only.graphs = imported.graphs;
     if (!imported.machine) return report_graphs(graphs_only);
-    fmt::print(stderr, "{}", to_table(graphs_only));
+    remark(to_table(graphs_only));
     const ClusterSpec cluster = cluster_from(*imported.machine, options());
     say_unused(*imported.machine);
     for (const std::string& assumption : cluster.assumptions)
-      fmt::print(stderr, "assumed: {}\n", assumption);
+      remark("assumed: " + assumption + "\n");
     if (output_) {
       write_file(*output_, to_json(cluster));
       note("wrote " + *output_);

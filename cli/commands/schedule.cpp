@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/output_path.hpp"
 #include "base/terminal.hpp"
 #include "cli/command.hpp"
 #include "report/chakra/chakra.hpp"
@@ -37,6 +38,8 @@ class ScheduleCommand : public Command {
                    "where the schedule goes (default: stdout); chakra: a DIR", output_);
   }
   int run() override {
+    if (!output_.empty() && format_ == "json") check_output_file(output_);
+    if (!output_.empty() && format_ == "chakra") check_output_folder(output_);
     const Scenario scenario = load_scenario(scenario_, settings_);
     const int gpus = gpus_ ? static_cast<int>(*gpus_) : scenario.gpus.front();
     if (ranks_ && format_ != "chakra")

@@ -61,7 +61,7 @@ class SweepCommand : public Command {
     }
     const auto merged = merge_sweep(points);
     if (!merged) {
-      std::fputs("sweep: this part is done; other parts are not yet\n", stderr);
+      remark("sweep: this part is done; other parts are not yet\n");
       return 0;
     }
     write_file(sweep_.folder / "results.json", merged->json);

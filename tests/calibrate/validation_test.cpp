@@ -133,3 +133,18 @@ TEST_CASE("validation report: the fit beside the straight line, the scatter, the
   CHECK(all.find("+10.0 %") != std::string::npos);
   CHECK(all.ends_with(text));
 }
+
+TEST_CASE("what could not be left out is said, with what was measured and what it takes") {
+  std::vector<Observation> rows = grid("a");
+  const std::string text = validation_report({}, rows, false);
+  CAPTURE(text);
+  CHECK(text.find("Not left out, for want of measurements:") != std::string::npos);
+  CHECK(text.find("each size") != std::string::npos);
+  CHECK(text.find("it takes three, of which the least and the greatest stay in the fit") !=
+        std::string::npos);
+  CHECK(text.find("it takes two, the greater at most 4 times the lesser") != std::string::npos);
+  std::vector<HeldOutRow> held_out;
+  for (const LeftOut way : {LeftOut::size, LeftOut::scale, LeftOut::scales_above})
+    for (const Observation& row : rows) held_out.push_back({row, way, 2, 0.1, true, std::nullopt});
+  CHECK(validation_report(held_out, rows, false).find("Not left out") == std::string::npos);
+}

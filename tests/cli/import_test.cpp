@@ -128,3 +128,59 @@ TEST_CASE("import: what was given is not assumed, what is not used is said, slip
   CHECK(absurd.status == 2);
   CHECK_THAT(absurd.output, Catch::Contains("/rate") && Catch::Contains("1e6GBps"));
 }
+
+TEST_CASE("import --quiet and calibrate --quiet say nothing but errors") {
+  const Folder folder;
+  const std::string matrix = folder.file("matrix.txt", kMatrix);
+  const std::string log =
+      folder.file("log.csv",
+                  "collective,gpus,message_bytes,time_s\nall_reduce,16,1048576,1e-4\n"
+                  "all_reduce,16,33554432,1e-3\nall_reduce,16,67108864,9e-1\n");
+  const std::string clean = folder.at("clean");
+  for (const std::string& command :
+       {"import -q " + matrix + " " + folder.file("graph.xml", kGraph) + " -o " +
+            folder.at("q.json"),
+        "calibrate -q " + log + " --cluster a800-4hdr -o " + folder.at("c.json")}) {
+    const Outcome quiet = run(command + " 2>" + clean);
+    CHECK(quiet.status == 0);
+    CHECK(read_file(clean).empty());
+  }
+  CHECK_THAT(run("calibrate " + log + " --cluster a800-4hdr").output, Catch::Contains("warning: "));
+  CHECK_THAT(run("import -q " + folder.at("missing.txt")).output, Catch::Contains("missing.txt"));
+}
+
+TEST_CASE("a topology file given as a cluster points to import; a trace given to import is named") {
+  const Folder folder;
+  const std::string matrix = folder.file("matrix.txt", kMatrix);
+  const std::string tree =
+      folder.file("tree.xml", "<system version=\"1\"><cpu numaid=\"0\"/></system>");
+  const std::string graph = folder.file("graph.xml", kGraph);
+  for (const std::string& file : {matrix, tree}) {
+    const Outcome given = run("topology " + file);
+    CHECK(given.status == 2);
+    CHECK_THAT(given.output, Catch::Contains("\"amsp import " + file + " -o cluster.json\""));
+  }
+  CHECK_THAT(run("topology " + graph).output,
+             Catch::Contains("NCCL graph XML") && Catch::Contains("lists channels, no devices"));
+  const Outcome trace = run("import " + folder.file("t.json", R"({"traceEvents": [{"ph": "X",
+      "ts": 0, "dur": 5, "name": "all_reduce", "args": {"busbw": "10 GB/s"}}]})"));
+  CHECK(trace.status == 2);
+  CHECK_THAT(trace.output, Catch::Contains("Chrome trace") && !Catch::Contains("nccl-tests"));
+}
+
+TEST_CASE("-o into a folder that does not exist names it, in every command that writes a file") {
+  const Folder folder;
+  const std::string matrix = folder.file("matrix.txt", kMatrix);
+  const std::string file = folder.at("none/deeper/result");
+  for (const std::string& command :
+       {"import " + matrix, std::string("init"), std::string("schedule paper-7b-amsp --gpus 8"),
+        std::string("plan --model llama-7b --cluster a800-4hdr --gpus 8 --global-batch 8"),
+        "calibrate " + matrix, "report " + folder.at(""), std::string("validate --quick"),
+        std::string("collective --kind all_reduce --cluster a800-4hdr x.log")}) {
+    const Outcome outcome = run(command + " -o " + file);
+    CAPTURE(command);
+    CHECK(outcome.status == 2);
+    CHECK_THAT(outcome.output, Catch::Contains("there is no folder " + folder.at("none/deeper")));
+  }
+  CHECK_FALSE(fs::exists(folder.at("none")));
+}

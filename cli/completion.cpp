@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/file.hpp"
+#include "base/shell_text.hpp"
 #include "workloads/strategy.hpp"
 
 namespace amsp {
@@ -34,13 +35,6 @@ std::string joined(const std::vector<std::string>& words, std::string_view separ
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : std::string(separator)) + word;
   return text;
-}
-
-// A word in single quotes for both shells.
-std::string shell_quoted(std::string_view text) {
-  std::string result = "'";
-  for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
 }
 
 // What completes a value: a bash command that fills COMPREPLY.

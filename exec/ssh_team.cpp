@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "base/error.hpp"
+#include "base/shell_text.hpp"
 #include "exec/served_team.hpp"
 
 namespace amsp {
@@ -26,12 +27,6 @@ std::string random_token() {
   std::string text;
   for (unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
   return text;
-}
-
-std::string quoted(const std::string& text) {
-  std::string result = "'";
-  for (char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
 }
 
 // This machine's address on the way to a host: a datagram socket knows it without sending. ssh
@@ -70,8 +65,8 @@ class SshTeam : public ServedTeam {
       const std::string command = fmt::format(
           "for i in $(seq 0 {}); do RANK=$(({} + i)) LOCAL_RANK=$i WORLD_SIZE={} MASTER_ADDR={} "
           "MASTER_PORT={} AMSP_JOB_TOKEN={} {} exec --stand-by & done; wait",
-          host.ranks - 1, first, count(hosts), quoted(address), port, token,
-          quoted(options.program));
+          host.ranks - 1, first, count(hosts), shell_quoted(address), port, token,
+          shell_quoted(options.program));
       start(host, command, options);
       first += host.ranks;
     }

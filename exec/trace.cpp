@@ -6,6 +6,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "base/median.hpp"
 #include "base/units_text.hpp"
 
 namespace amsp {
@@ -76,13 +77,6 @@ nlohmann::ordered_json trace_events(const Schedule& schedule, const ExecTrace& t
 }
 
 }  // namespace
-
-Seconds median(std::vector<Seconds> values) {
-  if (values.empty()) return Seconds();
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) * 0.5;
-}
 
 ExecTrace make_trace(const ExecJob& job, const std::vector<RankTimes>& ranks) {
   const Schedule& schedule = job.schedule;

@@ -44,8 +44,6 @@ struct ExecTrace {
 
 // Joins the times of all ranks; those of warm-up steps are dropped.
 ExecTrace make_trace(const ExecJob& job, const std::vector<RankTimes>& ranks);
-// Of an even number the mean of the middle two; 0 of none.
-Seconds median(std::vector<Seconds> values);
 // Also opens in Perfetto and chrome://tracing: a process for each rank, a thread for each stream.
 std::string to_json(const Schedule& schedule, const ExecTrace& trace);
 

@@ -8,6 +8,7 @@
 
 #include "base/units_text.hpp"
 #include "report/csv.hpp"
+#include "report/run_parts.hpp"
 #include "report/table.hpp"
 
 namespace amsp {
@@ -16,13 +17,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 const Tokens kBillion(1e9);  // the unit of cost when no budget is given
-
-Json memory_json(const MemoryTimeline& memory) {
-  Json json = Json::object();
-  for (const auto& [component, bytes] : memory.at_peak)
-    json[std::string(name_of(component))] = bytes.value();
-  return json;
-}
 
 std::string collectives_text(const RunResult& run) {
   std::string text;
@@ -34,8 +28,6 @@ std::string collectives_text(const RunResult& run) {
 
 Json candidate_json(const PlannedRun& planned, const PlanPrice& price) {
   const RunResult& run = planned.run;
-  Json exposed{{"total", run.exposed.total.value()}};
-  for (const auto& [kind, time] : run.exposed.by_collective) exposed[kind] = time.value();
   Json json{{"parameters", to_text(planned.candidate.meshes.parameters)},
             {"gradients", to_text(planned.candidate.meshes.gradients)},
             {"optimizer", to_text(planned.candidate.meshes.optimizer)},
@@ -57,7 +49,7 @@ Json candidate_json(const PlannedRun& planned, const PlanPrice& price) {
             {"peak_memory_bytes", run.memory.peak.value()},
             {"memory_limit_bytes", run.memory_limit.value()},
             {"memory_at_peak_bytes", memory_json(run.memory)},
-            {"exposed_communication_s", exposed},
+            {"exposed_communication_s", exposed_json(run.exposed)},
             {"range", name_of(run.range)},
             {"compute_range", name_of(run.compute_range)},
             {"collective_range", name_of(run.collective_range)}};

@@ -11,6 +11,7 @@
 #include "report/chrome_trace.hpp"
 #include "report/csv.hpp"
 #include "report/link_timeline.hpp"
+#include "report/run_parts.hpp"
 #include "report/table.hpp"
 
 namespace amsp {
@@ -95,8 +96,6 @@ std::string replay_table(const ReplayReport& report) {
 std::string replay_json(const ReplayReport& report) {
   const ReplayResult& result = report.result;
   const RepeatedReplay& repeated = report.repeated;
-  Json exposed_json = Json::object();
-  for (const auto& [kind, spread] : repeated.exposed) exposed_json[kind] = spread.mean.value();
   Json ops = Json::array();
   for (const OpRecord& record : reported(result))
     ops.push_back({{"name", report.schedule.op(record.op).name},
@@ -111,7 +110,7 @@ std::string replay_json(const ReplayReport& report) {
                   {"repetitions", repeated.repetitions},
                   {"step_time_s", repeated.step_time.mean.value()},
                   {"step_time_half_width_s", repeated.step_time.half_width.value()},
-                  {"exposed_communication_s", exposed_json},
+                  {"exposed_communication_s", exposed_json(repeated.mean_exposed())},
                   {"peak_memory_bytes", repeated.memory.peak.value()},
                   {"gpu_memory_bytes", report.gpu_memory.value()},
                   {"fits", repeated.memory.peak <= report.gpu_memory},

@@ -5,18 +5,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/run_parts.hpp"
 #include "scenarios/reference.hpp"
 
 namespace amsp {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json exposed_json(const ExposedCommunication& exposed) {
-  Json json{{"total", exposed.total.value()}};
-  for (const auto& [kind, time] : exposed.by_collective) json[kind] = time.value();
-  return json;
-}
 
 // [low, high] of each mean, 90 %.
 Json exposed_intervals(const RunResult& run) {
@@ -26,13 +21,6 @@ Json exposed_intervals(const RunResult& run) {
     const Seconds mean = part == run.exposed.by_collective.end() ? run.exposed.total : part->second;
     json[kind] = {(mean - half_width).value(), (mean + half_width).value()};
   }
-  return json;
-}
-
-Json memory_json(const MemoryTimeline& memory) {
-  Json json = Json::object();
-  for (const auto& [component, bytes] : memory.at_peak)
-    json[std::string(name_of(component))] = bytes.value();
   return json;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/median.hpp"
 #include "base/units_text.hpp"
 
 namespace amsp {

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <string>
 
+#include "base/median.hpp"
+
 namespace amsp {
 
 double relative_spread(std::vector<Seconds> values) {

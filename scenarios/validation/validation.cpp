@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "base/error.hpp"
+#include "base/median.hpp"
 #include "base/units_text.hpp"
 #include "calibrate/collective_calibration.hpp"
 #include "calibrate/observations.hpp"
@@ -63,13 +64,6 @@ std::vector<Observation> observations_of(const std::vector<MeasuredCollective>& 
     result.push_back(std::move(one));
   }
   return result;
-}
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 // A model and the network at the rates that it found.
@@ -252,7 +246,7 @@ class Validation {
       calibration_errors.push_back(
           std::abs(predicted_duration(calibrated, one.op) / median(measured) - 1));
     }
-    report_.calibration_error = median_of(std::move(calibration_errors));
+    report_.calibration_error = median(std::move(calibration_errors));
   }
 
   // Sum of the compute ops of one step of rank 0.
@@ -316,7 +310,7 @@ double ValidationReport::median_collective_error(bool alone) const {
   std::vector<double> errors;
   for (const ValidatedCollective& one : collectives)
     if (one.alone == alone && counts(one)) errors.push_back(std::abs(one.time.error()));
-  return median_of(std::move(errors));
+  return median(std::move(errors));
 }
 
 double ValidationReport::largest_step_error() const {

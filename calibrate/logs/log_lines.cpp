@@ -155,6 +155,17 @@ std::uint32_t mark_hash(const char* four) {
   return (value * 2654435761U) >> 16U;  // Knuth's multiplicative hash
 }
 
+// "…", of a list of lines in JSON (Ansible's stdout_lines).
+void unquote(std::string& text) {
+  std::size_t end = text.size();
+  while (end > 0 && is_blank(text[end - 1])) --end;
+  if (end > 0 && text[end - 1] == ',') --end;
+  if (end < 2 || text[0] != '"' || text[end - 1] != '"') return;
+  text.resize(end - 1);
+  text.erase(0, 1);
+  text.erase(0, skip_blanks(text, 0));
+}
+
 std::size_t prefix_end(std::string_view text) {
   std::size_t at = skip_blanks(text, 0);
   for (int layers = 0; layers < 6; ++layers) {
@@ -191,6 +202,7 @@ void clean_line(std::string_view raw, std::string& cleaned) {
   copy_visible(raw.substr(0, kLongestLine), cleaned);
   remove_mpi_tags(cleaned);
   cleaned.erase(0, prefix_end(cleaned));
+  unquote(cleaned);
   if (!cleaned.empty() && cleaned[0] == '|') {
     // A Markdown row: bars between cells, stars and backquotes around them.
     std::replace_if(

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.hpp"
@@ -60,6 +62,21 @@ std::string other_kind(std::string_view content) {
                : "is XML or HTML, not a measurement log";
   if (contains(head, "GPU0") && (contains(head, "GPU1") || contains(head, "Legend")))
     return "is an nvidia-smi topo -m matrix, not a measurement log; see amsp import";
+  struct Program {
+    std::string_view mark, name;
+  };
+  for (const Program& known :
+       {Program{"# OSU ", "the OSU micro-benchmarks (MPI's times, not NCCL's)"},
+        {"Memory type:", "ucc_perftest"},
+        {" BW Test", "perftest (ib_write_bw and others)"},
+        {"nvbandwidth Version", "nvbandwidth"},
+        {"Throughput (Gbps)", "DeepSpeed's communication benchmark"}})
+    if (contains(head, known.mark))
+      return fmt::format(
+          "looks like the output of {}, which is not read; if its times are of "
+          "collectives over GPUs, give them as CSV "
+          "\"collective,gpus,message_bytes,time_s\" (docs/formats/logs.md)",
+          known.name);
   return "";
 }
 
@@ -82,9 +99,14 @@ std::vector<MeasuredRun> read_any(std::string_view content, std::string_view nam
   return {};
 }
 
-// The log in a string of the text; nothing when there is none with a row.
-std::vector<MeasuredRun> read_string_in(std::string_view content, std::string_view name) {
-  const std::string text = without_string_escapes(content);
+bool without_rows(const std::vector<MeasuredRun>& runs) {
+  return std::all_of(runs.begin(), runs.end(),
+                     [](const MeasuredRun& run) { return run.rows.empty(); });
+}
+
+// A rewritten text, with the note on what was done; nothing when it holds no row.
+std::vector<MeasuredRun> read_rewritten(const std::string& text, std::string_view name,
+                                        const std::string& note) {
   if (text.empty()) return {};
   std::vector<MeasuredRun> runs;
   try {
@@ -92,12 +114,8 @@ std::vector<MeasuredRun> read_string_in(std::string_view content, std::string_vi
   } catch (const InputError&) {
     return {};  // the text as it stands says more
   }
-  if (std::all_of(runs.begin(), runs.end(),
-                  [](const MeasuredRun& run) { return run.rows.empty(); }))
-    return {};
-  for (MeasuredRun& run : runs)
-    run.notes.emplace_back(
-        "the log stands in a string with \\n for line ends; lines are counted in it");
+  if (without_rows(runs)) return {};
+  for (MeasuredRun& run : runs) run.notes.push_back(note);
   return runs;
 }
 
@@ -120,14 +138,23 @@ std::vector<MeasuredRun> read_log_text(std::string_view given, std::string_view 
     throw InputError(place, "is binary; expected a measurement log (" + kinds() + ")");
   const std::string docker = without_docker_json(content);
   const std::string_view lines = docker.empty() ? content : std::string_view(docker);
-  std::vector<MeasuredRun> runs = read_string_in(lines, name);
+  std::vector<MeasuredRun> runs =
+      read_rewritten(without_string_escapes(lines), name,
+                     "the log stands in a string with \\n for line ends; lines are counted in it");
   if (runs.empty()) runs = read_any(lines, name);
   if (runs.empty() && !docker.empty()) runs = read_any(content, name);
+  if (without_rows(runs)) {
+    auto parted = read_rewritten(with_line_ends(lines), name,
+                                 "line ends are missing in the log: it is parted before rows and "
+                                 "comments, and lines are counted in that");
+    if (!parted.empty()) runs = std::move(parted);
+  }
   for (MeasuredRun& run : runs) run.file = name;
   if (!runs.empty()) return runs;
   const std::string other = other_kind(content);
   if (!other.empty()) throw InputError(place, other);
-  throw InputError(place, "holds no measurement that is known; accepted: " + kinds());
+  throw InputError(place, "holds no measurement that is known; accepted: " + kinds() +
+                              "; or a CSV \"collective,gpus,message_bytes,time_s\"");
 }
 
 std::vector<MeasuredRun> read_logs(const std::filesystem::path& file) {

@@ -14,9 +14,10 @@ std::optional<std::int64_t> row_count(std::string_view word) {
   const auto plain = without_thousands(word);
   if (!plain) return std::nullopt;
   if (const auto whole = parse_whole_number(*plain)) return whole;
-  // "1.048.576": a size or count has no fraction.
+  // "1.048.576", "1'048'576": a size or count has no fraction.
+  const char mark = word.find('.') == word.npos ? '\'' : '.';
   std::string commas(word);
-  std::replace(commas.begin(), commas.end(), '.', ',');
+  std::replace(commas.begin(), commas.end(), mark, ',');
   const auto parted = word.find(',') == word.npos ? without_thousands(commas) : std::nullopt;
   return parted ? parse_whole_number(*parted) : std::nullopt;
 }

@@ -307,7 +307,7 @@ void settle_ranks(RawRun& raw, const TableEvidence& evidence, std::string_view s
     return;
   }
   if (!doubts.empty()) run.notes.push_back(doubts + "number of ranks unknown");
-  if (range.high < 1e7 && range.low > 1)
+  if (range.high < 1e7 && range.low > 1 && range.low <= range.high)
     run.notes.push_back("busbw/algbw allows " + std::to_string(static_cast<int>(range.low)) +
                         " to " + std::to_string(static_cast<int>(range.high)) + " ranks");
 }

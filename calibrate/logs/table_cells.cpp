@@ -87,7 +87,8 @@ struct TitleName {
   std::string_view name;
   Meaning meaning;
 };
-constexpr std::array<TitleName, 69> kTitles{{{"bus bw", Meaning::busbw},
+constexpr std::array<TitleName, 70> kTitles{{{"bus bw", Meaning::busbw},
+                                             {"payload", Meaning::size},
                                              {"bus bandwidth", Meaning::busbw},
                                              {"busbandwidth", Meaning::busbw},
                                              {"avg busbw", Meaning::busbw},

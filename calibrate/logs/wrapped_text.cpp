@@ -2,8 +2,11 @@
 #include "calibrate/logs/wrapped_text.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "calibrate/logs/log_lines.hpp"
+#include "calibrate/logs/row_shape.hpp"
+#include "calibrate/logs/table_row.hpp"
 
 namespace amsp {
 namespace {
@@ -36,7 +39,48 @@ void append_string(std::string_view line, std::string_view key, std::string& out
     out += line[at] == '\\' ? escaped(line, at) : line[at];
 }
 
+std::vector<std::string_view> all_words(std::string_view text) {
+  std::vector<std::string_view> words;
+  std::size_t at = 0;
+  while ((at = text.find_first_not_of(" \t", at)) != std::string_view::npos) {
+    const std::size_t end = std::min(text.find_first_of(" \t", at), text.size());
+    words.push_back(text.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
+// The line in its parts; empty when it holds no table with two rows.
+std::string parted(std::string_view line) {
+  constexpr std::size_t kLongestLine = 300;  // no line of a table is longer
+  if (line.size() <= kLongestLine || !contains(line, "busbw")) return "";
+  const std::vector<std::string_view> words = all_words(line);
+  std::string text;
+  std::size_t rows = 0;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool row = i + 2 < words.size() && row_size(words[i]) && row_count(words[i + 1]) &&
+                     !row_size(words[i + 2]) && log_dtype(words[i + 2]);
+    rows += row ? 1 : 0;
+    text += row || words[i] == "#" ? '\n' : ' ';
+    text += words[i];
+  }
+  return rows > 1 ? text : "";
+}
+
 }  // namespace
+
+std::string with_line_ends(std::string_view content) {
+  std::string text;
+  bool any = false;
+  LineReader lines(content);
+  for (LogLine line; lines.next(line);) {
+    const std::string parts = parted(line.raw);
+    any = any || !parts.empty();
+    text += parts.empty() ? line.raw : std::string_view(parts);
+    text += '\n';
+  }
+  return any ? text : "";
+}
 
 std::string without_docker_json(std::string_view content) {
   const std::size_t first = content.find_first_not_of(" \t\r\n");

@@ -139,7 +139,7 @@ TEST_CASE("thousands commas and sizes with units in a table of nccl-tests") {
 }
 
 TEST_CASE("what looks like a row and is not read is refused with a reason") {
-  for (const std::string size : {"1.5M", "1MB", "0x100000", "1'048'576"}) {
+  for (const std::string size : {"1.5M", "1MB", "0x100000", "1'0485'76"}) {
     CAPTURE(size);
     const MeasuredRun run =
         only_run(log(std::string(kRow) + replaced(kRow, "1048576", size)), "a.txt");
@@ -232,4 +232,51 @@ TEST_CASE("points and decimal commas in one table: what may be two numbers is re
   CHECK(us(run.rows[0].out_of_place) == Approx(50));
   REQUIRE(run.refused.size() == 1);
   CHECK(run.refused[0].reason.find("\"1,050\" may mean two numbers") == 0);
+}
+
+TEST_CASE("lines of a log in a JSON list, Swiss thousands, and a log without line ends") {
+  std::string list = "ok: [host1] => {\n    \"nccl.stdout_lines\": [\n";
+  std::string joined;
+  const std::string plain = log(kRow + std::string(kRow));
+  std::size_t at = 0;
+  while (at < plain.size()) {
+    const std::size_t end = plain.find('\n', at);
+    list += "        \"" + plain.substr(at, end - at) + "\",\n";
+    joined += plain.substr(at, end - at) + " ";
+    at = end + 1;
+  }
+  for (const std::string& kept : {list + "    ]\n}\n", joined}) {
+    const MeasuredRun run = only_run(kept, "a.txt");
+    REQUIRE(run.rows.size() == 2);
+    CHECK(us(run.rows[1].in_place) == Approx(49));
+    CHECK(run.nranks == 8);
+    CHECK(run.gpu == "GPU of mine");
+    CHECK(run.refused.empty());
+  }
+  check_row(only_run(log(replaced(replaced(kRow, "1048576", "1'048'576"), "262144", "262'144")),
+                     "a.txt"));
+}
+
+TEST_CASE("output of other programs is refused by name, and a table of payloads is read") {
+  const auto message = [](const std::string& text) -> std::string {
+    try {
+      read_log_text(text, "x.txt");
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(message("# OSU MPI-CUDA Allreduce Latency Test v7.2\n# Size  Avg Latency(us)\n4   23.41\n")
+            .find("OSU micro-benchmarks") != std::string::npos);
+  CHECK(message("Collective:   Allreduce\nMemory type:   cuda\n  65536  262144  76.46  72.62\n")
+            .find("ucc_perftest") != std::string::npos);
+  const MeasuredRun run = only_run(
+      "The average bandwidth of all_reduce over 16 ranks:\n\n| payload |    busbw   |    algbw   "
+      "|\n"
+      "| ------: | ---------: | ---------: |\n|     1GB | 182.50GBps |  97.33GBps |\n",
+      "x.md");
+  REQUIRE(run.rows.size() == 1);
+  CHECK(run.nranks == 16);
+  CHECK(run.rows[0].bytes == Bytes(1073741824));
+  CHECK(run.rows[0].out_of_place.busbw->value() == Approx(182.5e9));
 }

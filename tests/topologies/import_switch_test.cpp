@@ -100,7 +100,7 @@ TEST_CASE("one pair that contradicts both of its GPUs is named and not used") {
     return std::string(row == 4 && column == 3 ? "NV11" : "NV12");
   };
   CHECK(says(cluster_of(matrix(8, half)).assumptions,
-             "GPU3 to GPU4 is NV12 and back NV11; the row of GPU3 is taken"));
+             "GPU3 to GPU4 is NV12 and back NV11; the upper row is taken"));
 }
 
 TEST_CASE("several degraded GPUs: a pair shows the smaller of both") {

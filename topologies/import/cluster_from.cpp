@@ -72,6 +72,12 @@ class Builder {
     if (links <= 0 || node().gpus < 2) {
       intra.kind = IntraNodeKind::pcie;
       if (links < 0 && node().gpus > 1 && type_.nvlinks > 0) add_unseen_nvlinks();
+      const bool named = !options_.gpu.empty() || facts_.gpus.front().type;
+      if (links == 0 && node().gpus > 1 && type_.nvlinks > 0 && named && !bridged())
+        assume(
+            fmt::format("the files show no NVLink, {} has {}: GPUs are joined by PCIe alone; if "
+                        "this is the output of nvidia-smi topo -mp, take that of topo -m",
+                        type_.spec.name, type_.nvlinks));
       return;
     }
     const Bandwidth rate = link_rate(links);
@@ -113,11 +119,16 @@ class Builder {
       assume("NVLS is taken to be off: NCCL needs all GPUs on the NVSwitch for it");
   }
 
+  // Cards that have NVLink only where a bridge is plugged on.
+  [[nodiscard]] bool bridged() const {
+    return type_.spec.name.find("PCI") != std::string::npos || type_.nvlinks <= 4 ||
+           type_.spec.name.find("NVL") != std::string::npos;
+  }
+
   // A file of PCI devices says nothing of NVLink, but GPUs of this type have it.
   void add_unseen_nvlinks() {
     IntraNodeSpec& intra = node().intra;
-    const bool bridged = type_.spec.name.find("PCI") != std::string::npos;
-    if (bridged || node().gpus < 4) {
+    if (bridged() || node().gpus < 4) {
       assume("no NVLink in the files; none is taken to be there");
       return;
     }

@@ -125,10 +125,26 @@ GpuGuess guess_by_links(const MachineFacts& facts) {
   return chosen(fitting, what);
 }
 
+// "|   0  NVIDIA H100 80GB HBM3          On  | …" of nvidia-smi; names that it cut are passed over.
+std::optional<std::string> gpu_type_in_table(std::string_view text) {
+  if (text.find("NVIDIA-SMI ") == std::string_view::npos) return std::nullopt;
+  for (const std::string& line : plain_lines(text)) {
+    const auto words = words_of(line);
+    if (words.size() < 3 || words[0] != "0") continue;
+    std::string name;
+    for (std::size_t i = 1; i < words.size() && words[i] != "On" && words[i] != "Off"; ++i)
+      name += (name.empty() ? "" : " ") + std::string(words[i]);
+    for (const Named& named : catalogue())
+      if (named.type.spec.name == name) return named.stem;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> gpu_type_in_text(std::string_view text,
                                             std::vector<std::string>& notes) {
+  if (const auto type = gpu_type_in_table(text)) return type;
   constexpr std::size_t kMostNames = 8;  // a report names each type once or a few times
   std::set<std::string> unknown;
   if (text.find("GPU 0") == std::string_view::npos) return std::nullopt;

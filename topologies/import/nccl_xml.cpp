@@ -54,6 +54,7 @@ class TreeReader {
     facts_.resize(facts_.gpus.size(), facts_.nics.size());
     relate();
     link();
+    if (!xml.notes.empty()) forget_cut_links();
     note_oddities();
     return std::move(facts_);
   }
@@ -135,8 +136,13 @@ class TreeReader {
   void take_net(const pugi::xml_node& net, const Placed& here) {
     const auto speed = number_of(net, "speed");  // Mb/s
     std::optional<Bandwidth> rate;
-    if (speed && *speed > 0) rate = gigabits_per_second(*speed / 1000);
-    add_nic(here, net.attribute("name").as_string(""), rate);
+    const std::string name = net.attribute("name").as_string("");
+    // Ports that are down or virtual state 1, 10 or 100 Mb/s; no NIC that NCCL uses has so little.
+    constexpr double slowest = 1000;
+    if (speed && *speed >= slowest) rate = gigabits_per_second(*speed / 1000);
+    if (speed && *speed > 0 && *speed < slowest)
+      slow_ports_ += fmt::format(" {} ({} Mb/s)", name.empty() ? "a NIC" : name, *speed);
+    add_nic(here, name, rate);
   }
 
   void add_nic(const Placed& here, std::string name, std::optional<Bandwidth> rate) {
@@ -208,7 +214,8 @@ class TreeReader {
   }
 
   void take_link(std::size_t gpu, const pugi::xml_node& element) {
-    const int count = integer_of(element, "count", 1, 1024, 1);
+    const int count = integer_of(element, "count", 0, 1024, 1);
+    if (count == 0) return;
     const std::string target = lower(element.attribute("target").as_string(""));
     const std::string code = lower(element.attribute("tclass").as_string(""));
     const auto peer = by_bus_.find(target);
@@ -223,6 +230,18 @@ class TreeReader {
     } else {
       facts_.gpu_gpu[gpu][peer->second].nvlinks += count;
     }
+  }
+
+  // The file ends inside its last GPU: fewer links than the one before has are no lost links.
+  void forget_cut_links() {
+    if (facts_.gpus.size() < 2) return;
+    GpuFact& last = facts_.gpus.back();
+    if (last.switch_links >= facts_.gpus[facts_.gpus.size() - 2].switch_links) return;
+    last.switch_links = 0;
+    for (Relation& relation : facts_.gpu_gpu.back())
+      if (relation.path != PathKind::self && relation.nvlinks == 0) relation.nvlinks = -1;
+    for (std::size_t gpu = 0; gpu + 1 < facts_.gpus.size(); ++gpu)
+      facts_.gpu_gpu[gpu].back().nvlinks = facts_.gpu_gpu.back()[gpu].nvlinks;
   }
 
   // Some cloud files link each GPU to itself: a bridge whose other end they do not know.
@@ -243,6 +262,9 @@ class TreeReader {
     if (!lost_links_.empty())
       facts_.notes.push_back(fmt::format(
           "NVLinks to devices that the file does not hold are left out:{}", lost_links_));
+    if (!slow_ports_.empty())
+      facts_.notes.push_back(
+          fmt::format("rates of ports that are down or virtual are not believed:{}", slow_ports_));
     if (bare_)
       facts_.notes.push_back(
           "GPUs and NICs are told by their PCI class; NVLinks and NIC rates are "
@@ -268,7 +290,7 @@ class TreeReader {
   std::vector<pugi::xml_node> elements_of_gpu_;
   std::vector<Placed> place_of_gpu_, place_of_nic_;
   std::vector<std::pair<std::size_t, int>> self_links_;
-  std::string lost_links_;
+  std::string lost_links_, slow_ports_;
   int pci_count_ = 0;
   int elements_ = 0;
   bool partitions_ = false;

@@ -22,9 +22,10 @@ std::size_t colour_length(std::string_view text, bool after_escape) {
   return text[i] == 'm' && i > 1 ? i + 1 : 0;
 }
 
-// Sequences that stand for a blank: no-break space, box drawing bars, table bars.
+// Sequences that stand for a blank: no-break space, box drawing bars, Markdown's bars, stars and
+// backquotes.
 std::size_t blank_length(std::string_view text) {
-  for (const std::string_view blank : {"\xc2\xa0", "\xe2\x94\x82", "\xe2\x94\x83", "|"})
+  for (const std::string_view blank : {"\xc2\xa0", "\xe2\x94\x82", "\xe2\x94\x83", "|", "*", "`"})
     if (text.starts_with(blank)) return blank.size();
   return 0;
 }

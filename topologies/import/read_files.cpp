@@ -8,7 +8,9 @@
 #include "base/file.hpp"
 #include "topologies/import/import.hpp"
 #include "topologies/import/nccl_xml.hpp"
+#include "topologies/import/rewritten_text.hpp"
 #include "topologies/import/topo_matrix.hpp"
+#include "topologies/import/topo_table.hpp"
 
 namespace amsp {
 namespace {
@@ -21,23 +23,6 @@ bool has_element(std::string_view text, std::string_view name) {
     if (!std::isalnum(static_cast<unsigned char>(next)) && next != '_') return true;
   }
   return false;
-}
-
-// Text that was kept as a JSON or shell string: "\\n" and "\\t" for line ends and tabs. Empty when
-// it was not.
-std::string without_escapes(std::string_view text) {
-  if (text.find("\\n") == std::string_view::npos ||
-      (text.find("GPU0\\t") == std::string_view::npos &&
-       text.find("\\nGPU0") == std::string_view::npos))
-    return "";
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char next = i + 1 < text.size() ? text[i + 1] : '\0';
-    const bool escape = text[i] == '\\' && (next == 'n' || next == 't' || next == 'r');
-    plain += !escape ? text[i] : next == 't' ? '\t' : '\n';
-    i += escape ? 1 : 0;
-  }
-  return plain;
 }
 
 bool has_any(std::string_view text, std::initializer_list<std::string_view> names) {
@@ -72,6 +57,14 @@ std::string seems(std::string_view text) {
   if (has("ROCm System Management") || has("LINK TYPE TABLE") || has("Link Type between two GPUs"))
     return "this is the output of rocm-smi --showtopo or amd-smi topology, which is not read; take "
            "the XML that RCCL writes (NCCL_TOPO_DUMP_FILE=topo.xml) on the same machine";
+  if (has("=== System : max"))
+    return "this is NCCL's log of the tree that it found; take the tree itself "
+           "(NCCL_TOPO_DUMP_FILE=topo.xml)";
+  if (read_topo_table(text).peer_access)
+    return "this is the output of nvidia-smi topo -p2p, which says who may reach whom; take topo "
+           "-m";
+  if (has("NVIDIA-SMI ") || has(" Link 0: "))
+    return "this is nvidia-smi's list of GPUs or links; take nvidia-smi topo -m";
   if (text.find("GPU0") != std::string_view::npos)
     return "GPUs are named, but there is no row of a matrix (GPU0 X NV12 …)";
   return "nothing in it looks like one";
@@ -80,8 +73,8 @@ std::string seems(std::string_view text) {
 }  // namespace
 
 void read_topology_text(std::string_view given, const std::string& file, Imported& imported) {
-  const std::string unescaped = without_escapes(given);
-  const std::string_view text = unescaped.empty() ? given : std::string_view(unescaped);
+  const std::string printed = as_printed(given);
+  const std::string_view text = printed.empty() ? given : std::string_view(printed);
   bool found = false;
   const auto add = [&](MachineFacts facts) {
     imported.machine = imported.machine ? merged(std::move(*imported.machine), facts) : facts;

@@ -130,6 +130,7 @@ class MatrixReader {
   // Rows that are cut or missing are known from the other device's row.
   void fill_from_transposed() {
     const std::size_t n = facts_.gpus.size();
+    std::vector<std::string> asymmetric;
     for (std::size_t a = 0; a < n; ++a)
       for (std::size_t b = 0; b < n; ++b) {
         const bool mine = known_.contains({a, b});
@@ -138,12 +139,16 @@ class MatrixReader {
         const Relation& x = facts_.gpu_gpu[a][b];
         const Relation& y = facts_.gpu_gpu[b][a];
         if (a < b && mine && theirs && (x.nvlinks != y.nvlinks || x.path != y.path)) {
-          facts_.notes.push_back(
-              fmt::format("{0} to {1} is {2} and back {3}; the row of {0} is taken",
-                          facts_.gpus[a].label, facts_.gpus[b].label, shown(x), shown(y)));
+          asymmetric.push_back(fmt::format("{0} to {1} is {2} and back {3}", facts_.gpus[a].label,
+                                           facts_.gpus[b].label, shown(x), shown(y)));
           facts_.gpu_gpu[b][a] = x;
         }
       }
+    if (asymmetric.size() == 1)
+      facts_.notes.push_back(asymmetric.front() + "; the upper row is taken");
+    else if (!asymmetric.empty())
+      facts_.notes.push_back(fmt::format("{} (so are {} more pairs); the upper row is taken",
+                                         asymmetric.front(), asymmetric.size() - 1));
     for (std::size_t a = 0; a < facts_.nics.size(); ++a)
       for (std::size_t b = 0; b < facts_.nics.size(); ++b)
         if (facts_.nic_nic[a][b] == PathKind::unknown) facts_.nic_nic[a][b] = facts_.nic_nic[b][a];

@@ -146,7 +146,9 @@ class TableReader {
       read_header(words, start, table_);
       return;
     }
+    if (is_peer_access_row(words)) return pass_over_peer_access();
     if (other_machine_) return;
+    if (open_tail_ && take_tail_rest(words)) return;
     const std::size_t label = label_position(words, table_.columns);
     if (label < words.size())
       take_row(words, label);
@@ -154,6 +156,26 @@ class TableReader {
       take_cells(words, 0);
     else
       take_header_rest(words);
+  }
+
+  // The header above it was of that matrix.
+  void pass_over_peer_access() {
+    open_row_ = false;
+    if (!table_.peer_access) --matrices_;
+    table_.peer_access = true;
+    if (!table_.rows.empty()) return;
+    table_.columns.clear();
+    table_.tail_columns.clear();
+  }
+
+  // "0-55,112-" and, on the next line, "167 0 N/A": a terminal cut the affinity.
+  bool take_tail_rest(const Words& words) {
+    open_tail_ = false;
+    if (words[0].find_first_not_of("0123456789,-") != words[0].npos) return false;
+    std::vector<std::string>& tail = table_.rows.back().tail;
+    tail.back() += words[0];
+    tail.insert(tail.end(), words.begin() + 1, words.end());
+    return true;
   }
 
   // A header again: of the same devices it repeats (a pager) or goes on with the first matrix; of
@@ -216,6 +238,8 @@ class TableReader {
     std::vector<std::string> tail = tail_of(words, i);
     row.tail.insert(row.tail.end(), tail.begin(), tail.end());
     if (row.cells.size() == most) open_row_ = false;
+    open_tail_ =
+        !row.tail.empty() && (row.tail.back().ends_with('-') || row.tail.back().ends_with(','));
   }
 
   // A wrapped header's second line: devices or tail columns only, before any row.
@@ -250,12 +274,26 @@ class TableReader {
   bool goes_on_ = false;        // a header came again after rows
   int header_lines_ = 0;
   bool open_row_ = false;
+  bool open_tail_ = false;
 };
 
 }  // namespace
 
 bool is_gpu_label(std::string_view word) {
   return word.starts_with("GPU") && word.size() <= 8 && all_digits(word.substr(3));
+}
+
+bool is_peer_access_row(const std::vector<std::string_view>& words) {
+  std::size_t states = 0;
+  if (words.size() < 3 || !is_gpu_label(words[0])) return false;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    const bool state = word == "OK" || word == "CNS" || word == "GNS" || word == "TNS" ||
+                       word == "NS" || word == "DR" || word == "U";
+    if (!state && word != "X") return false;
+    states += state ? 1 : 0;
+  }
+  return states > 0;
 }
 
 bool is_path_word(std::string_view word) {

@@ -28,10 +28,13 @@ struct TopoTable {
   std::map<std::string, std::string> legend;  // "NIC0" → "mlx5_0"
   std::vector<ForeignCell> foreign;           // cells that are no known path
   std::vector<std::string> notes;
+  bool peer_access =
+      false;  // the text holds a matrix of nvidia-smi topo -p2p, which is passed over
 };
 
 bool is_gpu_label(std::string_view word);  // GPU0
 bool is_path_word(std::string_view word);  // X, SYS, NODE, PHB, PXB, PIX, SOC, NV1 … NV64, N/A
+bool is_peer_access_row(const std::vector<std::string_view>& words);  // GPU0 X OK, GPU1 GNS X
 TopoTable read_topo_table(std::string_view text);  // without columns when there is no matrix
 
 }  // namespace amsp

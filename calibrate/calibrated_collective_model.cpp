@@ -6,6 +6,7 @@
 #include "calibrate/calibration.hpp"
 #include "calibrate/default_collective_model.hpp"
 #include "calibrate/foreign_cluster.hpp"
+#include "calibrate/nccl_algorithm.hpp"
 #include "calibrate/sm_share.hpp"
 
 namespace amsp {
@@ -28,7 +29,7 @@ class CalibratedCollectiveModel : public CollectiveModel {
     const Candidate& candidate = value.physics.candidate;
     const Hardware& hardware = calibration_.hardware;
     const WireBytes wire =
-        wire_bytes(kind, candidate.algorithm, bytes, shape, nics_used(shape, hardware));
+        candidate.algorithm->wire_bytes(kind, bytes, shape, nics_used(shape, hardware));
     // Never faster than the wire; the correction must not say so either.
     const Seconds bound = std::max(wire.port / rates_.gpu_intra, wire.nic / rates_.nic);
     estimate.time = std::max(value.time, bound);

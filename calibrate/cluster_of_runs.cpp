@@ -7,8 +7,8 @@
 #include <set>
 
 #include "base/file.hpp"
+#include "calibrate/nccl_algorithm.hpp"
 #include "calibrate/observations.hpp"
-#include "calibrate/physics.hpp"
 #include "topologies/gpu_architecture.hpp"
 
 namespace amsp {
@@ -65,20 +65,30 @@ int gpus_per_node(const std::vector<MeasuredRun>& runs, std::vector<std::string>
   return gpus;
 }
 
+// What a NIC carries at least, by whichever algorithm NCCL took.
+Bytes least_on_nic(const Observation& row, int nics, const Hardware& hardware) {
+  const auto on_nic = [&](Algorithm algorithm) {
+    return algorithm->wire_bytes(row.kind, row.bytes, row.shape, nics).nic;
+  };
+  if (row.forced_algorithm && (*row.forced_algorithm)->only_where_stated()) {
+    return on_nic(*row.forced_algorithm);
+  }
+  Bytes least(HUGE_VAL);
+  for (const Candidate& candidate : candidates(row.kind, row.shape, hardware)) {
+    least = std::min(least, on_nic(candidate.algorithm));
+  }
+  return least;
+}
+
 // The slowest standard line rate that covers what the logs reach.
 Bandwidth line_rate(const std::vector<MeasuredRun>& runs, const ClusterSpec& cluster) {
+  const Hardware hardware = hardware_of(cluster);
   Bandwidth most;
   for (const Observation& row : observations_of(runs, cluster).rows) {
     if (row.shape.nodes < 2) continue;
     const int nics = row.shape.nics_per_node > 0 ? row.shape.nics_per_node
                                                  : static_cast<int>(cluster.node.nics.size());
-    const auto on_nic = [&](Algorithm algorithm) {
-      return wire_bytes(row.kind, algorithm, row.bytes, row.shape, nics).nic;
-    };
-    Bytes least = on_nic(is_pairwise(row.kind) ? Algorithm::pairwise : Algorithm::ring);
-    if (row.kind == CollectiveKind::all_reduce) least = std::min(least, on_nic(Algorithm::tree));
-    if (row.forced_algorithm == Algorithm::collnet) least = on_nic(Algorithm::collnet);
-    most = std::max(most, least / row.time);
+    most = std::max(most, least_on_nic(row, nics, hardware) / row.time);
   }
   for (const double gigabits : {10.0, 25.0, 40.0, 50.0, 100.0, 200.0, 400.0, 800.0}) {
     if (most < gigabits_per_second(gigabits)) return gigabits_per_second(gigabits);

@@ -2,8 +2,23 @@
 #include "calibrate/collective_algorithm.hpp"
 
 #include "base/error.hpp"
+#include "calibrate/group_layout.hpp"
 
 namespace amsp {
+
+Traffic CollectiveAlgorithm::traffic(CollectiveKind kind, Bytes bytes, std::span<const GpuId> group,
+                                     int root, const Network& network) const {
+  if (group.size() < 2) return {};
+  const GroupLayout layout(group, network);
+  LoadSum sum(network);
+  const Bytes flow = add_loads({kind, bytes, group, root}, layout, network, sum);
+  return {flow, sum.take()};
+}
+
+std::vector<Message> CollectiveAlgorithm::messages(CollectiveKind, Bytes, std::span<const GpuId>,
+                                                   int, const Network&) const {
+  return {};
+}
 
 const std::vector<const CollectiveAlgorithm*>& collective_algorithms() {
   static const std::vector<std::unique_ptr<CollectiveAlgorithm>> owned =

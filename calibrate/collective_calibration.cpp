@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "calibrate/nccl_algorithm.hpp"
 #include "calibrate/straight_lines.hpp"
 
 namespace amsp {
@@ -225,8 +226,8 @@ AchievableRates CollectiveCalibration::achievable() const {
     for (const Observation& row : fit.rows) {
       const PhysicsTime physics =
           physics_time(row.kind, row.bytes, row.shape, hardware, fit.parameters);
-      const WireBytes wire = wire_bytes(row.kind, physics.candidate.algorithm, row.bytes, row.shape,
-                                        nics_used(row.shape, hardware));
+      const WireBytes wire = physics.candidate.algorithm->wire_bytes(
+          row.kind, row.bytes, row.shape, nics_used(row.shape, hardware));
       // A data sheet's rate cannot be exceeded: such a row took another algorithm.
       port = std::max(port, std::min((wire.port / row.time).value(), hardware.gpu_rate.value()));
       nic = std::max(nic, std::min((wire.nic / row.time).value(), hardware.nic_rate.value()));

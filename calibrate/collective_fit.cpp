@@ -73,7 +73,7 @@ CollnetUse stated_collnet(const std::vector<Observation>& rows) {
   for (const Observation& row : rows) {
     if (row.kind != CollectiveKind::all_reduce || row.shape.nodes < 2) continue;
     ++all;
-    stated += row.forced_algorithm == Algorithm::collnet ? 1 : 0;
+    stated += is_stated(row) ? 1 : 0;
     silent += row.forced_algorithm ? 0 : 1;
   }
   if (stated == 0) return CollnetUse::never;
@@ -84,7 +84,7 @@ CollnetUse stated_collnet(const std::vector<Observation>& rows) {
 // What the machine always takes is no longer forced: the correction follows these rows.
 void free_collnet(std::vector<Observation>& rows) {
   for (Observation& row : rows) {
-    if (row.forced_algorithm != Algorithm::collnet) continue;
+    if (!is_stated(row)) continue;
     row.forced_algorithm.reset();
     row.forced_protocol.reset();
   }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "calibrate/nccl_algorithm.hpp"
+
 namespace amsp {
 namespace {
 
@@ -59,11 +61,10 @@ double kind_width(Parameter p) {
   }
 }
 
-bool is_collnet(const Observation& row) { return row.forced_algorithm == Algorithm::collnet; }
-
-// A row that was made with CollNet, whatever the other rows say of the cluster.
+// A row that was made with what only logs tell of, whatever the other rows say of the
+// cluster.
 ChoiceTable table_of(const Observation& row, Hardware hardware) {
-  if (is_collnet(row)) hardware.collnet = CollnetUse::always;
+  if (is_stated(row)) hardware.collnet = CollnetUse::always;
   return choice_table(row.kind, row.bytes, row.shape, hardware);
 }
 
@@ -74,7 +75,7 @@ ChoiceTable restricted(ChoiceTable table, const Observation& row) {
     const Candidate& c = table.candidates[i];
     if (row.forced_algorithm && c.algorithm != *row.forced_algorithm) continue;
     if (row.forced_protocol && c.protocol != *row.forced_protocol) continue;
-    left.log_time[left.candidates.size()] = table.log_time[i];
+    left.log_time.push_back(table.log_time[i]);
     left.candidates.push_back(c);
   }
   return left.candidates.empty() ? table : left;
@@ -117,6 +118,10 @@ LeastSquaresSolution best_of_starts(LeastSquaresProblem& problem) {
 
 }  // namespace
 
+bool is_stated(const Observation& row) {
+  return row.forced_algorithm && (*row.forced_algorithm)->only_where_stated();
+}
+
 FitStage system_stage(const PhysicsParameters& defaults) {
   FitStage stage;
   for (std::size_t j = 0; j < parameter_count; ++j) {
@@ -142,7 +147,7 @@ LeastSquaresSolution fit_stage(const std::vector<Observation>& rows, const FitSt
   LeastSquaresProblem problem;
   problem.prior.assign(stage.prior.begin(), stage.prior.end());
   problem.width.assign(stage.width.begin(), stage.width.end());
-  if (hardware.collnet == CollnetUse::never && std::none_of(rows.begin(), rows.end(), is_collnet)) {
+  if (hardware.collnet == CollnetUse::never && std::none_of(rows.begin(), rows.end(), is_stated)) {
     for (std::size_t j = parameters_without_collnet; j < parameter_count; ++j) problem.width[j] = 0;
   }
   problem.rows = rows.size();

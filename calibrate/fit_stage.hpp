@@ -26,4 +26,7 @@ FitStage kind_stage(const PhysicsParameters& system, CollectiveKind kind);
 LeastSquaresSolution fit_stage(const std::vector<Observation>& rows, const FitStage& stage,
                                const Hardware& hardware, std::span<const double> from = {});
 
+// Whether the row's log says that it was made with what only logs tell of (CollNet).
+bool is_stated(const Observation& row);
+
 }  // namespace amsp

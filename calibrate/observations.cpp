@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "calibrate/logs/log_names.hpp"
 #include "calibrate/plausible_times.hpp"
 
 namespace amsp {
@@ -17,12 +18,7 @@ namespace {
 void take_forced(const MeasuredRow& row, const MeasuredRun& run, Observation& observation) {
   const std::string algorithm = row.algorithm.empty() ? run.algorithm : row.algorithm;
   const std::string protocol = row.protocol.empty() ? run.protocol : row.protocol;
-  for (const Algorithm known :
-       {Algorithm::ring, Algorithm::tree, Algorithm::nvls, Algorithm::nvls_tree}) {
-    if (algorithm == name_of(known)) observation.forced_algorithm = known;
-  }
-  // "collnet", "collnet_direct", "collnet_chain": the NICs carry the same.
-  if (algorithm.starts_with("collnet")) observation.forced_algorithm = Algorithm::collnet;
+  observation.forced_algorithm = algorithm_named(algorithm);
   for (const Protocol known : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
     if (protocol == name_of(known)) observation.forced_protocol = known;
   }

@@ -6,10 +6,11 @@
 //   transfer = max(NVLink bytes / b_in, NIC bytes / b_nic) / efficiency
 //   time     = base + (path^p + transfer^p)^(1/p)
 //
-// with the bytes that the algorithm really puts on the fullest GPU port and the fullest NIC: a ring
-// is as slow as the way of one block around it or as its fullest link, whichever is longer, with a
-// soft passage (p); chains, trees and pairs fill and then stream, which is the sum (p = 1). Which
-// of them NCCL takes is decided by NCCL's own model (nccl_tuner.hpp), not by the true minimum.
+// with the bytes that the algorithm (nccl_algorithm.hpp) really puts on the fullest GPU port and
+// the fullest NIC: a ring is as slow as the way of one block around it or as its fullest link,
+// whichever is longer, with a soft passage (p); chains, trees and pairs fill and then stream, which
+// is the sum (p = 1). Which of them NCCL takes is decided by NCCL's own model (nccl_tuner.hpp), not
+// by the true minimum.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -102,13 +103,14 @@ PhysicsParameters default_parameters(const ClusterSpec& cluster);
 // NICs that a group uses in each node.
 int nics_used(const GroupShape& shape, const Hardware& hardware);
 
-// Bytes on the fullest GPU port and the fullest NIC, by closed form.
+// Bytes on the fullest GPU port and the fullest NIC.
 struct WireBytes {
   Bytes port;
   Bytes nic;
 };
-WireBytes wire_bytes(CollectiveKind kind, Algorithm algorithm, Bytes bytes, const GroupShape& shape,
-                     int nics);
+
+// The parameter of a protocol: of base, inside and across the one named is LL's.
+Seconds of_protocol(const PhysicsParameters& parameters, Parameter ll, Protocol protocol);
 
 struct PhysicsTime {
   Candidate candidate;  // the one that NCCL most probably takes
@@ -126,7 +128,7 @@ PhysicsTime candidate_time(const Candidate& candidate, CollectiveKind kind, Byte
 // NCCL's modelled times of all candidates: they do not depend on fitted parameters.
 struct ChoiceTable {
   std::vector<Candidate> candidates;
-  std::array<double, 8> log_time{};
+  std::vector<double> log_time;  // of each
 };
 ChoiceTable choice_table(CollectiveKind kind, Bytes bytes, const GroupShape& shape,
                          const Hardware& hardware);

@@ -90,7 +90,6 @@ Hardware hardware_of(const ClusterSpec& cluster) {
   }
   hardware.system.generation = generation;
   hardware.system.pcie = node.intra.kind == IntraNodeKind::pcie;
-  hardware.system.amd_cpu = false;
   return hardware;
 }
 

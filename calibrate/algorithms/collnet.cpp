@@ -4,9 +4,11 @@
 // a head sends its part up the network once and receives the sum once, where a ring's NICs carry
 // 2(n-1)/n x bytes. A switch passes on one copy, whatever the number of ports below it.
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "calibrate/group_layout.hpp"
+#include "calibrate/nccl_algorithm.hpp"
 
 namespace amsp {
 namespace {
@@ -80,7 +82,11 @@ void add_switches(const std::vector<Head>& heads, int channel, const Network& ne
   }
 }
 
-class Collnet : public CollectiveAlgorithm {
+// CollNetDirect, Simple, in microseconds: a hop inside, one more peer, and through the network
+// (src/graph/tuning.cc).
+constexpr double inside_us = 3.7, peer_us = 0.4, across_us = 31;
+
+class Collnet : public NcclAlgorithm {
  public:
   std::string_view name() const override { return "collnet"; }
   std::string_view description() const override {
@@ -88,11 +94,55 @@ class Collnet : public CollectiveAlgorithm {
   }
   bool supports(CollectiveKind kind) const override { return kind == CollectiveKind::all_reduce; }
 
-  Traffic traffic(CollectiveKind, Bytes bytes, std::span<const GpuId> group, int,
-                  const Network& network) const override {
-    if (group.size() < 2) return {};
-    const GroupLayout layout(group, network);
-    LoadSum sum(network);
+  NcclVersion since() const override { return {2, 6, 4}; }
+  bool only_where_stated() const override { return true; }
+  // CollNetChain: the NICs carry the same.
+  std::string_view name_in_logs(std::string_view written) const override {
+    if (written == "collnetdirect") return "collnet_direct";
+    if (written == "collnetchain") return "collnet_chain";
+    return written == "collnet" || written == "sharp" ? name() : std::string_view();
+  }
+  Protocols offered(CollectiveKind kind, const GroupShape& shape,
+                    const Hardware& hardware) const override {
+    return {.simple = supports(kind) && shape.nodes > 1 && hardware.collnet != CollnetUse::never};
+  }
+  // A port: r-1 parts of each NIC whose head it is, one of each other; the NICs: once up and once
+  // down.
+  WireBytes wire_bytes(CollectiveKind, Bytes bytes, const GroupShape& shape,
+                       int nics) const override {
+    const bool across = shape.nodes > 1;
+    const double r = shape.ranks_per_node;
+    const double parts = across ? nics : 1, own = std::ceil(parts / r);
+    return {bytes * (r > 1 ? (own * (r - 2) + parts) / parts : 0),
+            across ? bytes * (1.0 / nics) : Bytes(0)};
+  }
+  Streaming streaming() const override { return {.nic = Parameter::rate_collnet}; }
+  // To the heads and back, which take in and hand out the parts of their node's other GPUs one
+  // after the other, peer_us each; the network's own time has a parameter.
+  Seconds latency(const NcclCall& call, Seconds, const PhysicsParameters& p) const override {
+    const double peers = call.shape.ranks_per_node - 1;
+    const double hops = peers > 0 ? 2.0 : 0.0;
+    const double arity = 2 * (peer_us * 1e-6) * peers;
+    return Seconds(p[Parameter::latency_collnet] + (hops * p[Parameter::inside_simple] + arity));
+  }
+
+  // Of the rate that the search finds inside the node, which it raises up to twice that of the
+  // network: heads with several GPUs each take longer for theirs.
+  TunerTime tuner_time(const NcclCall& call, const NcclGraph& graph,
+                       const NcclSystem& system) const override {
+    const double peers = call.shape.ranks_per_node - 1;
+    const NcclTime latency(2 * (std::min(1.0, peers) * inside_us + peer_us * peers) + across_us);
+    const double bus = graph.channels * graph.tree_inside.value() / 1e9;
+    const double each = static_cast<double>(call.shape.ranks_per_node) / graph.channels;
+    const bool modern =
+        system.generation == GpuGeneration::hopper || system.generation == GpuGeneration::blackwell;
+    return tuner_time_of(latency,
+                         NcclRate(bus / (each - (each - 1) / 2) * (modern ? 0.85 : 1.0) * 0.5));
+  }
+
+ private:
+  Bytes add_loads(const GroupCall& call, const GroupLayout& layout, const Network& network,
+                  LoadSum& sum) const override {
     for (int channel = 0; channel < layout.channels; ++channel) {
       std::vector<Head> heads;
       for (std::size_t node = 0; node < layout.nodes.size(); ++node) {
@@ -105,15 +155,9 @@ class Collnet : public CollectiveAlgorithm {
       add_nodes(heads, channel, network, sum);
       add_switches(heads, channel, network, sum);
     }
-    return {bytes / layout.channels, sum.take()};
+    return call.bytes / layout.channels;
   }
 
-  std::vector<Message> messages(CollectiveKind, Bytes, std::span<const GpuId>, int,
-                                const Network&) const override {
-    return {};
-  }
-
- private:
   // The parts of the node's other GPUs to the head, which comes first, and the sum back.
   static void add_inside(const std::vector<GpuId>& chain, const Network& network, LoadSum& sum) {
     Route route;

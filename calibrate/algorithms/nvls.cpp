@@ -2,12 +2,15 @@
 // NVLS: the NVSwitch adds and multicasts (NVLink SHARP), in one node. Every GPU sends its whole
 // buffer up once and receives the result once; the switch moves (n+1)/n x bytes on a port, where a
 // ring moves 2(n-1)/n x bytes.
+#include <algorithm>
+
 #include "calibrate/group_layout.hpp"
+#include "calibrate/nccl_algorithm.hpp"
 
 namespace amsp {
 namespace {
 
-class Nvls : public CollectiveAlgorithm {
+class Nvls : public NcclAlgorithm {
  public:
   std::string_view name() const override { return "nvls"; }
   std::string_view description() const override {
@@ -15,10 +18,41 @@ class Nvls : public CollectiveAlgorithm {
   }
   bool supports(CollectiveKind kind) const override { return kind == CollectiveKind::all_reduce; }
 
-  Traffic traffic(CollectiveKind, Bytes bytes, std::span<const GpuId> group, int,
-                  const Network& network) const override {
-    if (group.size() < 2) return {};
-    LoadSum sum(network);
+  NcclVersion since() const override { return {2, 17, 1}; }
+  // NCCL takes NVLS from 3 GPUs on.
+  Protocols offered(CollectiveKind kind, const GroupShape& shape,
+                    const Hardware& hardware) const override {
+    const bool able = supports(kind) && hardware.nvls && shape.nodes == 1;
+    return {.simple = able && shape.ranks_per_node > 2};
+  }
+  // The switch adds and copies.
+  WireBytes wire_bytes(CollectiveKind, Bytes bytes, const GroupShape& shape, int) const override {
+    const double n = shape.ranks;
+    return {bytes * ((n + 1) / n), Bytes(0)};
+  }
+  Streaming streaming() const override { return {.port = Parameter::rate_nvls}; }
+  // Its row in NCCL's table has no base: the switch's own time.
+  Seconds latency(const NcclCall&, Seconds, const PhysicsParameters& p) const override {
+    return Seconds(p[Parameter::latency_nvls]);
+  }
+  int channels(const GroupShape&, const Hardware& hardware) const override {
+    return nvls_channels(hardware.system.generation);
+  }
+
+  std::optional<Parameter> choice_factor() const override { return Parameter::choose_nvls; }
+  TunerTime tuner_time(const NcclCall& call, const NcclGraph& graph,
+                       const NcclSystem& system) const override {
+    const NcclRate inside = nvls_inside(call.kind, call.shape, graph, system);
+    const NcclRate across(graph.nvls_across.value() / 1e9);
+    const double heads = std::max(2, graph.nvls_channels);
+    return tuner_time_of(nvls_hop_inside, heads * std::min(inside, across) * call.shape.ranks /
+                                              nccl_steps(call.kind, call.shape));
+  }
+
+ private:
+  Bytes add_loads(const GroupCall& call, const GroupLayout&, const Network& network,
+                  LoadSum& sum) const override {
+    const auto& group = call.group;
     std::vector<LinkId> route;
     for (std::size_t i = 0; i < group.size(); ++i) {
       route.clear();
@@ -26,12 +60,7 @@ class Nvls : public CollectiveAlgorithm {
       sum.add(route, 1.0);
     }
     const auto n = static_cast<double>(group.size());
-    return {bytes * ((n + 1) / n), sum.take()};
-  }
-
-  std::vector<Message> messages(CollectiveKind, Bytes, std::span<const GpuId>, int,
-                                const Network&) const override {
-    return {};
+    return call.bytes * ((n + 1) / n);
   }
 };
 

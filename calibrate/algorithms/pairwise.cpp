@@ -2,38 +2,22 @@
 // Pairwise: NCCL's send/recv kernels. all_to_all sends bytes/n from every rank to every other (so a
 // node of r ranks sends r (n-r)/n x bytes over its NICs); send_recv is the shift to the next rank;
 // scatter and gather go between the root and every other rank. Each GPU uses its nearest NIC.
-#include <map>
+#include <algorithm>
+#include <cmath>
 
 #include "calibrate/group_layout.hpp"
+#include "calibrate/nccl_algorithm.hpp"
 
 namespace amsp {
 namespace {
 
-class Pairwise : public CollectiveAlgorithm {
+class Pairwise : public NcclAlgorithm {
  public:
   std::string_view name() const override { return "pairwise"; }
   std::string_view description() const override {
     return "direct sends between ranks: all_to_all, send_recv, scatter, gather";
   }
-  bool supports(CollectiveKind kind) const override {
-    return kind == CollectiveKind::all_to_all || kind == CollectiveKind::send_recv ||
-           kind == CollectiveKind::scatter || kind == CollectiveKind::gather;
-  }
-
-  Traffic traffic(CollectiveKind kind, Bytes bytes, std::span<const GpuId> group, int root,
-                  const Network& network) const override {
-    if (group.size() < 2) return {};
-    if (kind == CollectiveKind::all_to_all) return all_to_all(bytes, group, network);
-    LoadSum sum(network);
-    std::vector<LinkId> route;
-    for_pairs(kind, group.size(), root, [&](std::size_t from, std::size_t to) {
-      route.clear();
-      append(network, group[from], group[to], route);
-      sum.add(route, 1.0);
-    });
-    const bool shift = kind == CollectiveKind::send_recv;
-    return {shift ? bytes : bytes / static_cast<double>(group.size()), sum.take()};
-  }
+  bool supports(CollectiveKind kind) const override { return is_pairwise(kind); }
 
   std::vector<Message> messages(CollectiveKind kind, Bytes bytes, std::span<const GpuId> group,
                                 int root, const Network& network) const override {
@@ -52,7 +36,60 @@ class Pairwise : public CollectiveAlgorithm {
     return all;
   }
 
+  NcclVersion since() const override { return {2, 7, 3}; }
+  std::string_view name_in_logs(std::string_view) const override { return {}; }  // has none
+  Protocols offered(CollectiveKind kind, const GroupShape&, const Hardware&) const override {
+    return {.ll = supports(kind), .simple = supports(kind)};
+  }
+  WireBytes wire_bytes(CollectiveKind kind, Bytes bytes, const GroupShape& shape,
+                       int nics) const override {
+    const double n = shape.ranks;
+    const double r = shape.ranks_per_node;
+    const double outside = shape.nodes > 1 ? (n - r) / n : 0;
+    switch (kind) {
+      case CollectiveKind::all_to_all:  // a rank has one NIC, even where there are more
+        return {bytes * ((r - 1) / n), bytes * (outside * r / std::min<double>(nics, r))};
+      case CollectiveKind::send_recv:  // one rank of each node sends to the next node
+        return {r > 1 ? bytes : Bytes(0), shape.nodes > 1 ? bytes : Bytes(0)};
+      default:  // scatter, gather: the root's port and the root's nearest NIC
+        return {bytes * ((r - 1) / n), bytes * outside};
+    }
+  }
+  Streaming streaming() const override { return {.ceiling_ll = false}; }
+  // One round for every partner; a shift has one.
+  Seconds latency(const NcclCall& call, Seconds, const PhysicsParameters& p) const override {
+    const GroupShape& shape = call.shape;
+    const bool shift = call.kind == CollectiveKind::send_recv;
+    const int inside = shape.ranks_per_node - 1, across = shape.ranks - shape.ranks_per_node;
+    const double hops_inside = shift ? std::min(inside, 1) : inside;
+    const double hops_across = shift ? std::min(across, 1) : across;
+    return of_protocol(p, Parameter::base_ll, call.protocol) +
+           (hops_inside * of_protocol(p, Parameter::inside_ll, call.protocol) +
+            hops_across * of_protocol(p, Parameter::across_ll, call.protocol));
+  }
+  // No table: LL up to 16 KiB for each channel and partner (src/enqueue.cc); continuous here.
+  double log_choice(const NcclCall& call, const NcclGraph&, const NcclSystem&) const override {
+    const double part = call.bytes.value() / call.shape.ranks / 16384.0;
+    return call.protocol == Protocol::ll ? 0.5 * std::log(part) : 0.0;
+  }
+
  private:
+  Bytes add_loads(const GroupCall& call, const GroupLayout& layout, const Network& network,
+                  LoadSum& sum) const override {
+    if (call.kind == CollectiveKind::all_to_all) {
+      all_to_all(layout, network, sum);
+    } else {
+      std::vector<LinkId> route;
+      for_pairs(call.kind, call.group.size(), call.root, [&](std::size_t from, std::size_t to) {
+        route.clear();
+        append(network, call.group[from], call.group[to], route);
+        sum.add(route, 1.0);
+      });
+    }
+    const bool shift = call.kind == CollectiveKind::send_recv;
+    return shift ? call.bytes : call.bytes / static_cast<double>(call.group.size());
+  }
+
   template <class Visit>
   static void for_pairs(CollectiveKind kind, std::size_t n, int root, const Visit& visit) {
     const auto at_root = static_cast<std::size_t>(root);
@@ -95,10 +132,8 @@ class Pairwise : public CollectiveAlgorithm {
   // node, with weight r, loads each of these links exactly and the fabric by its mean, and keeps
   // the cost at nodes x ranks. Beyond `exact_nodes` nodes a rank is routed to that many partners,
   // evenly spread, each standing for an equal share: linear in the size of the group.
-  static Traffic all_to_all(Bytes bytes, std::span<const GpuId> group, const Network& network) {
-    const GroupLayout layout(group, network);
+  static void all_to_all(const GroupLayout& layout, const Network& network, LoadSum& sum) {
     const auto nodes = layout.nodes.size();
-    LoadSum sum(network);
     std::vector<LinkId> route;
     for (std::size_t node = 0; node < nodes; ++node) {
       const auto& members = layout.nodes[node].gpus;
@@ -112,7 +147,6 @@ class Pairwise : public CollectiveAlgorithm {
         across(layout, node, i, network, route, sum);
       }
     }
-    return {bytes / static_cast<double>(group.size()), sum.take()};
   }
 
   static void across(const GroupLayout& layout, std::size_t node, std::size_t i,

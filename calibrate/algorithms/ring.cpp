@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "calibrate/group_layout.hpp"
+#include "calibrate/nccl_algorithm.hpp"
 
 namespace amsp {
 namespace {
@@ -59,7 +60,80 @@ bool is_chain(CollectiveKind kind) {
 // NCCL's slice of a Simple ring: 2 of 8 slots of 512 KiB (NCCL, src/enqueue.cc and src/device).
 constexpr double slice_bytes = 1048576.0;
 
-class Ring : public CollectiveAlgorithm {
+// NCCL's tables of rings, src/graph/tuning.cc, in microseconds (LL, LL128, Simple) and GB/s.
+using nccl_table::ByProtocol, nccl_table::at;
+constexpr ByProtocol base_ring{6.6, 14, 8.4};
+constexpr ByProtocol nvlink_ring{0.6, 1.9, 3.4}, pcie_ring{1.0, 2.5, 5.7}, net_ring{2.7, 4.0, 14};
+constexpr double ring_ll128[4] = {20, 20, 36.7, 40};  // a channel, by generation
+
+NcclTime tuner_latency(const NcclCall& call, const NcclGraph& graph, const NcclSystem& system) {
+  const ByProtocol& inside = system.pcie ? pcie_ring : nvlink_ring;
+  const GroupShape& shape = call.shape;
+  const ByProtocol& across = shape.ranks_per_node == 1 ? nccl_table::net_tree : net_ring;
+  const double steps = nccl_steps(call.kind, shape);
+  const std::size_t p = at(call.protocol);
+  const bool simple = call.protocol == Protocol::simple;
+  if (is_chain(call.kind)) {
+    const ByProtocol& tree = system.pcie ? nccl_table::pcie_tree : nccl_table::nvlink_tree;
+    const double hop = simple && !graph.same_channels ? tree[p] : inside[p];
+    return NcclTime(base_ring[p] + (graph.same_channels ? 1.0 : steps) * hop);
+  }
+  const double turns = call.kind == CollectiveKind::all_reduce ? 2 : 1;
+  const double between = shape.nodes > 1 ? turns * (shape.nodes - 1) : 0;
+  const double overhead = shape.nodes > 1 ? (simple ? 3.0 : 1.0) : 0.0;
+  return NcclTime(base_ring[p] + (steps - between) * std::max(inside[p], overhead) +
+                  between * across[p]);
+}
+
+NcclRate tuner_bus(const NcclCall& call, const NcclGraph& graph, const NcclSystem& system) {
+  const NcclRate bus = bus_of(graph, graph.inside, call.shape);
+  if (call.protocol == Protocol::simple) return bus;
+  if (call.protocol == Protocol::ll) return std::min(most_of_ll(call.shape, system), 0.5 * bus);
+  return std::min(0.92 * bus, NcclRate(graph.channels * ring_ll128[at(system.generation)]));
+}
+
+struct Hops {
+  double inside = 0;
+  double across = 0;
+};
+
+// NCCL src/graph/tuning.cc: 2(n-1) steps of an all_reduce, 2(N-1) of them between nodes; half of
+// that for all_gather and reduce_scatter; a broadcast's or reduce's chain has n-1 hops.
+Hops hops_of(CollectiveKind kind, const GroupShape& shape) {
+  const double turns = kind == CollectiveKind::all_reduce ? 2 : 1;
+  const double across = shape.nodes > 1 ? turns * (shape.nodes - 1) : 0;
+  return {turns * (shape.ranks - 1) - across, across};
+}
+
+// How much longer LL and LL128 take for their bytes: half of LL's words are flags.
+double protocol_stretch(Protocol protocol, const PhysicsParameters& p) {
+  if (protocol == Protocol::ll) return 2;
+  return protocol == Protocol::ll128 ? 1 / p[Parameter::share_ll128] : 1;
+}
+
+// The way of one block around the ring: every hop takes its time and that of one piece.
+Seconds path_of(const NcclCall& call, const PhysicsParameters& p) {
+  const GroupShape& shape = call.shape;
+  const int channels = shape.nodes > 1 ? call.nics : 1;
+  const double message = call.bytes.value() / (static_cast<double>(shape.ranks) * channels);
+  const double most = p[Parameter::step_bytes];
+  double piece = message * most / (message + most);
+  // A chain streams: its pieces are no larger than one slice, whatever the number of ranks.
+  if (is_chain(call.kind)) {
+    const double share = call.bytes.value() / (4.0 * channels);
+    piece = share * most / (share + most);
+  }
+  const double stretch = protocol_stretch(call.protocol, p);
+  const double inside = of_protocol(p, Parameter::inside_ll, call.protocol).value() +
+                        stretch * channels * piece / p[Parameter::rate_inside];
+  const double scale = std::pow(shape.nodes / 2.0, p[Parameter::across_growth]);
+  const double across = of_protocol(p, Parameter::across_ll, call.protocol).value() * scale +
+                        stretch * piece / p[Parameter::rate_nic];
+  const Hops hops = hops_of(call.kind, shape);
+  return Seconds(hops.inside * inside + hops.across * across);
+}
+
+class Ring : public NcclAlgorithm {
  public:
   std::string_view name() const override { return "ring"; }
   std::string_view description() const override {
@@ -78,23 +152,6 @@ class Ring : public CollectiveAlgorithm {
     }
   }
 
-  Traffic traffic(CollectiveKind kind, Bytes bytes, std::span<const GpuId> group, int root,
-                  const Network& network) const override {
-    if (group.size() < 2) return {};
-    const GroupLayout layout(group, network);
-    const auto rings = all_rings(layout, network);
-    LoadSum sum(network);
-    for (const auto& edges : rings) {
-      for (const Edge& edge : edges) {
-        const bool unused = (kind == CollectiveKind::broadcast && edge.to == group[at(root)]) ||
-                            (kind == CollectiveKind::reduce && edge.from == group[at(root)]);
-        if (!unused) sum.add(edge.route, 1.0);
-      }
-    }
-    const double share = bus_factor(kind, layout.ranks) / static_cast<double>(rings.size());
-    return {bytes * share, sum.take()};
-  }
-
   std::vector<Message> messages(CollectiveKind kind, Bytes bytes, std::span<const GpuId> group,
                                 int root, const Network& network) const override {
     std::vector<Message> all;
@@ -105,7 +162,7 @@ class Ring : public CollectiveAlgorithm {
       const Bytes part = bytes / static_cast<double>(rings.size());
       const int number = static_cast<int>(channel);
       if (is_chain(kind)) {
-        chain_messages(kind, part, rings[channel], group[at(root)], number, all);
+        chain_messages(kind, part, rings[channel], group[position(root)], number, all);
       } else {
         ring_messages(kind, part, rings[channel], number, all);
       }
@@ -113,8 +170,63 @@ class Ring : public CollectiveAlgorithm {
     return all;
   }
 
+  NcclVersion since() const override { return {1, 0, 0}; }
+  Protocols offered(CollectiveKind kind, const GroupShape& shape,
+                    const Hardware& hardware) const override {
+    return supports(kind) ? every_protocol(shape, hardware) : Protocols{};
+  }
+  WireBytes wire_bytes(CollectiveKind kind, Bytes bytes, const GroupShape& shape,
+                       int nics) const override {
+    const double share = bus_factor(kind, shape.ranks);
+    return {bytes * (shape.ranks_per_node > 1 ? share : 0),
+            shape.nodes > 1 ? bytes * (share / nics) : Bytes(0)};
+  }
+  Streaming streaming() const override { return {.ceiling_ll128 = true}; }
+
+  // As slow as the way of one block or as the fullest link, with a soft passage.
+  Seconds latency(const NcclCall& call, Seconds transfer,
+                  const PhysicsParameters& p) const override {
+    const Seconds base = of_protocol(p, Parameter::base_ll, call.protocol);
+    const Seconds path = path_of(call, p);
+    const double power = is_chain(call.kind) ? 1.0 : 1 + p[Parameter::overlap];
+    const Seconds longest = std::max(path, transfer);
+    const Seconds total =
+        longest *
+        std::pow(std::pow(path / longest, power) + std::pow(transfer / longest, power), 1 / power);
+    return base + total - transfer;
+  }
+
+  TunerTime tuner_time(const NcclCall& call, const NcclGraph& graph,
+                       const NcclSystem& system) const override {
+    NcclTime latency = tuner_latency(call, graph, system);
+    const double units = std::max(1.0, call.bytes.value() / 64);
+    if (call.protocol == Protocol::simple && call.shape.nodes > 1 &&
+        call.kind == CollectiveKind::all_reduce &&
+        units >= static_cast<double>(graph.channels) * call.shape.ranks) {
+      latency *= system.generation == GpuGeneration::volta ? 1.9 : 1.4;
+    }
+    return tuner_time_of(latency, tuner_bus(call, graph, system) * call.shape.ranks /
+                                      nccl_steps(call.kind, call.shape));
+  }
+
  private:
-  static std::size_t at(int root) { return static_cast<std::size_t>(root); }
+  Bytes add_loads(const GroupCall& call, const GroupLayout& layout, const Network& network,
+                  LoadSum& sum) const override {
+    const auto rings = all_rings(layout, network);
+    for (const auto& edges : rings) {
+      for (const Edge& edge : edges) {
+        const bool unused =
+            (call.kind == CollectiveKind::broadcast &&
+             edge.to == call.group[position(call.root)]) ||
+            (call.kind == CollectiveKind::reduce && edge.from == call.group[position(call.root)]);
+        if (!unused) sum.add(edge.route, 1.0);
+      }
+    }
+    const double share = bus_factor(call.kind, layout.ranks) / static_cast<double>(rings.size());
+    return call.bytes * share;
+  }
+
+  static std::size_t position(int root) { return static_cast<std::size_t>(root); }
 
   // Every rank sends one n-th of the part to its successor in each of n-1 (all_reduce: 2(n-1))
   // steps.

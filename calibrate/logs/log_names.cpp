@@ -3,9 +3,11 @@
 
 #include <array>
 #include <cctype>
+#include <utility>
 
 #include "calibrate/logs/log_lines.hpp"
 #include "calibrate/logs/table_row.hpp"
+#include "calibrate/nccl_algorithm.hpp"
 
 namespace amsp {
 namespace {
@@ -14,15 +16,6 @@ struct NamePair {
   std::string_view written;  // lower case, letters and digits only
   std::string_view name;
 };
-constexpr std::array<NamePair, 9> kAlgorithms{{{"ring", "ring"},
-                                               {"tree", "tree"},
-                                               {"nvls", "nvls"},
-                                               {"nvlstree", "nvls_tree"},
-                                               {"collnet", "collnet"},
-                                               {"collnetdirect", "collnet_direct"},
-                                               {"collnetchain", "collnet_chain"},
-                                               {"pat", "pat"},
-                                               {"sharp", "collnet"}}};
 constexpr std::array<NamePair, 3> kProtocols{
     {{"ll", "LL"}, {"ll128", "LL128"}, {"simple", "Simple"}}};
 
@@ -40,6 +33,17 @@ std::string_view find_name(const std::array<NamePair, N>& names, std::string_vie
   const std::string wanted = letters_and_digits(word);
   for (const NamePair& pair : names)
     if (pair.written == wanted) return pair.name;
+  return {};
+}
+
+// The algorithm that a word means, and its name.
+std::pair<std::optional<Algorithm>, std::string_view> find_algorithm(std::string_view word) {
+  if (word.size() > 24) return {};
+  const std::string written = letters_and_digits(word);
+  for (const Algorithm algorithm : nccl_algorithms()) {
+    const std::string_view name = algorithm->name_in_logs(written);
+    if (!name.empty()) return {algorithm, name};
+  }
   return {};
 }
 
@@ -63,8 +67,12 @@ bool is_word_character(char c) {
 
 }  // namespace
 
+std::optional<Algorithm> algorithm_named(std::string_view word) {
+  return find_algorithm(word).first;
+}
+
 std::string algorithm_name(std::string_view word) {
-  const std::string_view name = find_name(kAlgorithms, word);
+  const std::string_view name = find_algorithm(word).second;
   return name.empty() ? to_lower(word.substr(0, 24)) : std::string(name);
 }
 
@@ -73,7 +81,7 @@ std::string protocol_name(std::string_view word) {
   return std::string(name.empty() ? word.substr(0, 24) : name);
 }
 
-bool is_algorithm(std::string_view word) { return !find_name(kAlgorithms, word).empty(); }
+bool is_algorithm(std::string_view word) { return find_algorithm(word).first.has_value(); }
 bool is_protocol(std::string_view word) { return !find_name(kProtocols, word).empty(); }
 
 std::optional<CollectiveKind> collective_named(std::string_view word) {

@@ -9,9 +9,12 @@
 
 namespace amsp {
 
+class Algorithm;
+
 std::string algorithm_name(std::string_view word);  // "RING" → "ring", "NVLSTree" → "nvls_tree"
 std::string protocol_name(std::string_view word);   // "SIMPLE" → "Simple"
 bool is_algorithm(std::string_view word);
+std::optional<Algorithm> algorithm_named(std::string_view word);  // also by a variant's name
 bool is_protocol(std::string_view word);
 
 // "all_reduce_perf_mpi", "./build/alltoall_perf", "AllReduce", "allgather" → kind.

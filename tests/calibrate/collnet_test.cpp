@@ -5,16 +5,16 @@
 #include <cmath>
 #include <map>
 
-#include "calibrate/collective_algorithm.hpp"
 #include "calibrate/collective_calibration.hpp"
 #include "calibrate/logs/measurement.hpp"
+#include "calibrate/nccl_algorithm.hpp"
 #include "calibrate/observations.hpp"
 
 using namespace amsp;
 
 namespace {
 
-constexpr Candidate collnet{Algorithm::collnet, Protocol::simple};
+const Candidate collnet{find_nccl_algorithm("collnet"), Protocol::simple};
 
 std::vector<GpuId> every_gpu(const ClusterSpec& cluster) {
   std::vector<GpuId> group;
@@ -70,8 +70,8 @@ TEST_CASE("CollNet: a node's NICs carry the buffer once each way, a head's port 
     for (const auto& [node, here] : carried.out_of_node) CHECK(here == Approx(bytes.value()));
     // 4 heads: 7 GPUs send a head a quarter each, and it gets 3 quarters from the other heads.
     CHECK(carried.fullest_port == Approx((7 + 3) / 4.0 * bytes.value()));
-    const WireBytes wire = wire_bytes(CollectiveKind::all_reduce, Algorithm::collnet, bytes,
-                                      {8 * nodes, 8, nodes, 0}, 4);
+    const WireBytes wire = collnet.algorithm->wire_bytes(CollectiveKind::all_reduce, bytes,
+                                                         {8 * nodes, 8, nodes, 0}, 4);
     CHECK(wire.port.value() == Approx(carried.fullest_port));
     CHECK(wire.nic.value() == Approx(bytes.value() / 4));
     // The ring's NICs carry 2(n-1)/n as much.
@@ -117,7 +117,7 @@ TEST_CASE("CollNet: up to twice a ring's bus bandwidth, and only where it is sta
         .value();
   };
   const GroupShape thin{64, 1, 64, 1};  // one GPU a node: the NICs alone decide
-  const Candidate ring{Algorithm::ring, Protocol::simple};
+  const Candidate ring{find_nccl_algorithm("ring"), Protocol::simple};
   CHECK(seconds(ring, thin) / seconds(collnet, thin) == Approx(2 * 63 / 64.0).epsilon(0.02));
   // All 8 GPUs of a node over 4 heads: 2.5 x bytes on a head's port, which is then the fullest.
   const GroupShape full{512, 8, 64, 0};
@@ -142,7 +142,8 @@ TEST_CASE("CollNetDirect as NCCL models it, worked out from its table") {
   graph.tree_inside = gigabytes_per_second(48);
   NcclSystem system;
   const auto time = [&](const GroupShape& shape) {
-    return tuner_time(collnet, CollectiveKind::all_reduce, Bytes(1e9), shape, graph, system);
+    return collnet.algorithm->tuner_time(
+        {Protocol::simple, CollectiveKind::all_reduce, Bytes(1e9), shape}, graph, system);
   };
   // 2 (3.7 + 0.4 x 7) + 31 us; 8 channels x 48 / 2, 8 GPUs on 8 channels.
   CHECK(time({128, 8, 16, 0}).latency.value() * 1e6 == Approx(44.0));
@@ -165,7 +166,7 @@ TEST_CASE("a log that names CollNet is fitted with it: what was planted is found
   const Observations read = observations_of(runs, cluster);
   REQUIRE(read.rows.size() == 24);
   CHECK(read.refused.empty());
-  for (const Observation& row : read.rows) CHECK(row.forced_algorithm == Algorithm::collnet);
+  for (const Observation& row : read.rows) CHECK(row.forced_algorithm == collnet.algorithm);
 
   const CollectiveCalibration fit = fit_collectives(read.rows, cluster);
   CHECK(fit.hardware.collnet == CollnetUse::always);
@@ -202,7 +203,7 @@ TEST_CASE("CollNet beside runs that say nothing serves its own parameters only")
       row.shape = {32, 8, 4, 0};
       row.bytes = Bytes(bytes);
       row.source = stated ? "collnet" : "silent";
-      if (stated) row.forced_algorithm = Algorithm::collnet;
+      if (stated) row.forced_algorithm = collnet.algorithm;
       row.time =
           stated ? candidate_time(collnet, row.kind, row.bytes, row.shape, hardware, truth).total()
                  : physics_time(row.kind, row.bytes, row.shape, hardware, truth).total();
@@ -214,5 +215,5 @@ TEST_CASE("CollNet beside runs that say nothing serves its own parameters only")
   CHECK(fit.find(CollectiveKind::all_reduce)->rows.size() == rows.size() / 2);
   CHECK(to_json(fit).find("collnet\":") == std::string::npos);
   CHECK(fit.at(CollectiveKind::all_reduce, Bytes(1e9), rows.front().shape)
-            .physics.candidate.algorithm != Algorithm::collnet);
+            .physics.candidate.algorithm != collnet.algorithm);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The port of NCCL's tuning model against reference values computed by hand from its published
 // tables (all_reduce; Intel hosts; graph inputs as given).
-#include "calibrate/nccl_tuner.hpp"
-
 #include <catch2/catch.hpp>
+
+#include "calibrate/nccl_algorithm.hpp"
 
 using namespace amsp;
 
@@ -22,7 +22,7 @@ struct Reference {
   GroupShape shape;
   int channels;
   double rate;
-  Algorithm algorithm;
+  const char* algorithm;
   double latency[3];  // us; LL, LL128, Simple
   double algbw[3];    // GB/s
 };
@@ -36,7 +36,7 @@ TEST_CASE("NCCL's modelled latency and bandwidth") {
        {8, 8, 1, 0},
        12,
        20,
-       Algorithm::ring,
+       "ring",
        {15.0, 40.6, 56.0},
        {50.1, 126.2, 137.1}},
       {"A100 1x8",
@@ -44,7 +44,7 @@ TEST_CASE("NCCL's modelled latency and bandwidth") {
        {8, 8, 1, 0},
        12,
        20,
-       Algorithm::tree,
+       "tree",
        {15.2, 31.5, 64.4},
        {29.1, 85.9, 110.4}},
       {"A100 2x8",
@@ -52,7 +52,7 @@ TEST_CASE("NCCL's modelled latency and bandwidth") {
        {16, 8, 2, 0},
        8,
        24,
-       Algorithm::ring,
+       "ring",
        {40.0, 75.2, 131.6},
        {20.8, 85.3, 102.4}},
       {"A100 2x8",
@@ -60,7 +60,7 @@ TEST_CASE("NCCL's modelled latency and bandwidth") {
        {16, 8, 2, 0},
        8,
        24,
-       Algorithm::tree,
+       "tree",
        {25.2, 48.5, 92.4},
        {19.5, 80.0, 88.3}},
       {"A100 16x8",
@@ -68,7 +68,7 @@ TEST_CASE("NCCL's modelled latency and bandwidth") {
        {128, 8, 16, 0},
        8,
        24,
-       Algorithm::ring,
+       "ring",
        {311.6, 559.6, 1190},
        {10.3, 80.6, 96.8}},
       {"A100 16x8",
@@ -76,7 +76,7 @@ TEST_CASE("NCCL's modelled latency and bandwidth") {
        {128, 8, 16, 0},
        8,
        24,
-       Algorithm::tree,
+       "tree",
        {55.2, 99.5, 176.4},
        {10.2, 66.8, 71.2}},
       {"H100 1x8",
@@ -84,7 +84,7 @@ TEST_CASE("NCCL's modelled latency and bandwidth") {
        {8, 8, 1, 0},
        12,
        30,
-       Algorithm::ring,
+       "ring",
        {15.0, 40.6, 56.0},
        {80.6, 189.3, 205.7}},
       {"H100 128x8",
@@ -92,19 +92,21 @@ TEST_CASE("NCCL's modelled latency and bandwidth") {
        {1024, 8, 128, 0},
        8,
        48,
-       Algorithm::tree,
+       "tree",
        {85.2, 150.5, 260.4},
        {10.2, 116.0, 144.0}},
   };
   for (const Reference& r : references) {
     for (const Protocol protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
-      CAPTURE(r.system, name_of(r.algorithm), name_of(protocol));
+      CAPTURE(r.system, r.algorithm, name_of(protocol));
       NcclSystem system;
       system.generation = r.generation;
       // A size at which neither the plateau nor the tree's correction applies.
-      const Bytes bytes = r.algorithm == Algorithm::tree ? Bytes(1e12) : Bytes(64);
-      const TunerTime time = tuner_time({r.algorithm, protocol}, CollectiveKind::all_reduce, bytes,
-                                        r.shape, graph_of(r.channels, r.rate), system);
+      const Bytes bytes = r.algorithm == std::string("tree") ? Bytes(1e12) : Bytes(64);
+      const TunerTime time =
+          find_nccl_algorithm(r.algorithm)
+              ->tuner_time({protocol, CollectiveKind::all_reduce, bytes, r.shape},
+                           graph_of(r.channels, r.rate), system);
       const auto p = static_cast<std::size_t>(protocol);
       CHECK(time.latency.value() * 1e6 == Approx(r.latency[p]).epsilon(0.005));
       CHECK(time.algbw.value() / 1e9 == Approx(r.algbw[p]).epsilon(0.01));
@@ -119,27 +121,28 @@ TEST_CASE("NVLS and NVLSTree as NCCL models them on H100") {
   graph.nvls_across = gigabytes_per_second(60);
   NcclSystem system;
   system.generation = GpuGeneration::hopper;
-  const TunerTime one = tuner_time({Algorithm::nvls, Protocol::simple}, CollectiveKind::all_reduce,
-                                   Bytes(1e9), {8, 8, 1, 0}, graph, system);
+  const auto time_of = [&](const char* algorithm, const GroupShape& shape) {
+    return find_nccl_algorithm(algorithm)->tuner_time(
+        {Protocol::simple, CollectiveKind::all_reduce, Bytes(1e9), shape}, graph, system);
+  };
+  const TunerTime one = time_of("nvls", {8, 8, 1, 0});
   CHECK(one.latency.value() * 1e6 == Approx(25));
   CHECK(one.algbw.value() / 1e9 == Approx(272).epsilon(0.01));
   graph.nvls_inside = graph.nvls_across = gigabytes_per_second(48);
-  const TunerTime four =
-      tuner_time({Algorithm::nvls_tree, Protocol::simple}, CollectiveKind::all_reduce, Bytes(1e9),
-                 {32, 8, 4, 0}, graph, system);
+  const TunerTime four = time_of("nvls_tree", {32, 8, 4, 0});
   CHECK(four.latency.value() * 1e6 == Approx(108.6));
   CHECK(four.algbw.value() / 1e9 == Approx(187.9).epsilon(0.01));
 }
 
 TEST_CASE("the choice on 8 A100: LL, from 4 MiB LL128, from 32 MiB Simple") {
   const NcclGraph graph = graph_of(12, 20);
+  const Algorithm ring = find_nccl_algorithm("ring");
   for (double bytes = 1024; bytes <= 1e9; bytes *= 2) {
     Protocol best = Protocol::ll;
     Seconds least(1e9);
     for (const Protocol protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
-      const Seconds time = tuner_time({Algorithm::ring, protocol}, CollectiveKind::all_reduce,
-                                      Bytes(bytes), {8, 8, 1, 0}, graph, {})
-                               .total(Bytes(bytes));
+      const NcclCall call{protocol, CollectiveKind::all_reduce, Bytes(bytes), {8, 8, 1, 0}};
+      const Seconds time = ring->tuner_time(call, graph, {}).total(call.bytes);
       if (time < least) best = protocol;
       least = std::min(least, time);
     }

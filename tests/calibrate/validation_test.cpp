@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "calibrate/measured_scatter.hpp"
+#include "calibrate/nccl_algorithm.hpp"
 #include "calibrate/straight_lines.hpp"
 #include "calibrate/validation_report.hpp"
 
@@ -65,7 +66,7 @@ TEST_CASE("straight lines: runs, shapes and forced choices do not mix") {
   rows[1].source = "a";
   CHECK(line_between_sizes(rows, row_of(8, 2e6, 1, "a"))->value() == Approx(2e-3));
   CHECK_FALSE(line_between_sizes(rows, row_of(16, 2e6, 1, "a")));
-  rows[1].forced_algorithm = Algorithm::ring;
+  rows[1].forced_algorithm = find_nccl_algorithm("ring");
   CHECK_FALSE(line_between_sizes(rows, row_of(8, 2e6, 1, "a")));
   rows = {row_of(8, 1e6, 1e-3), row_of(32, 1e6, 4e-3)};
   CHECK(line_between_scales(rows, row_of(16, 1e6, 1))->value() == Approx(2e-3));

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 
-#include "calibrate/collective_algorithm.hpp"
 #include "calibrate/group_layout.hpp"
-#include "calibrate/physics.hpp"
+#include "calibrate/nccl_algorithm.hpp"
 
 using namespace amsp;
 
@@ -41,45 +41,37 @@ Fullest fullest_of(const Traffic& traffic, const Network& network) {
   return fullest;
 }
 
-struct Case {
-  Algorithm algorithm;
-  std::vector<CollectiveKind> kinds;
-  bool one_node, several_nodes;
-};
-
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all{
-      {Algorithm::ring,
-       {CollectiveKind::all_reduce, CollectiveKind::all_gather, CollectiveKind::reduce_scatter,
-        CollectiveKind::broadcast, CollectiveKind::reduce},
-       true,
-       true},
-      {Algorithm::tree, {CollectiveKind::all_reduce}, true, true},
-      {Algorithm::nvls, {CollectiveKind::all_reduce}, true, false},
-      {Algorithm::nvls_tree, {CollectiveKind::all_reduce}, false, true},
-      {Algorithm::collnet, {CollectiveKind::all_reduce}, false, true},
-      {Algorithm::pairwise,
-       {CollectiveKind::all_to_all, CollectiveKind::send_recv, CollectiveKind::scatter,
-        CollectiveKind::gather},
-       true,
-       true}};
-  return all;
+// Everything that a machine can have, so that every algorithm is offered where NCCL has it at all.
+Hardware able(const ClusterSpec& cluster) {
+  Hardware hardware = hardware_of(cluster);
+  hardware.nvls = true;
+  hardware.collnet = CollnetUse::by_tuner;
+  return hardware;
 }
 
-void check(const Case& c, const Network& network, int nodes, int per_node) {
+// Returns how many kinds were checked.
+int check(Algorithm algorithm, const Network& network, int nodes, int per_node) {
   const auto group = group_of(network.cluster(), nodes, per_node);
   const GroupLayout layout(group, network);
   const GroupShape shape = layout.shape();
   const Bytes bytes(1 << 24);
-  for (const CollectiveKind kind : c.kinds) {
-    const Traffic traffic = find_collective_algorithm(std::string(name_of(c.algorithm)))
-                                .traffic(kind, bytes, group, 0, network);
+  const Hardware hardware = able(network.cluster());
+  const bool tree = name_of(algorithm) == "tree";
+  int checked = 0;
+  for (const std::string& name : collective_kind_names()) {
+    const CollectiveKind kind = parse_collective_kind(name);
+    const Protocols offered = algorithm->offered(kind, shape, hardware);
+    // NCCL takes no tree on one node, but there is one.
+    if (!offered.simple && !(tree && nodes == 1 && algorithm->supports(kind))) continue;
+    REQUIRE(algorithm->supports(kind));
+    ++checked;
+    const Traffic traffic = algorithm->traffic(kind, bytes, group, 0, network);
     const Fullest found = fullest_of(traffic, network);
     const int nics = std::max(1, shape.nics_per_node);
-    const WireBytes formula = wire_bytes(kind, c.algorithm, bytes, shape, nics);
-    INFO(fmt::format("{} {} on {}: {} nodes of {}, {} NICs", name_of(c.algorithm), name_of(kind),
+    const WireBytes formula = algorithm->wire_bytes(kind, bytes, shape, nics);
+    INFO(fmt::format("{} {} on {}: {} nodes of {}, {} NICs", name_of(algorithm), name_of(kind),
                      network.cluster().name, nodes, per_node, nics));
-    if (c.algorithm == Algorithm::tree && per_node > 2 && 2 * nics >= per_node) {
+    if (tree && per_node > 2 && 2 * nics >= per_node) {
       // A bound: each GPU is at an end of some chains, where it carries half.
       const double ends = static_cast<double>(2 * nics / per_node) / nics;
       CHECK(found.port == Approx(bytes.value() * (2 - ends)));
@@ -89,6 +81,7 @@ void check(const Case& c, const Network& network, int nodes, int per_node) {
     }
     CHECK(found.nic == Approx(formula.nic.value()));
   }
+  return checked;
 }
 
 }  // namespace
@@ -99,19 +92,20 @@ TEST_CASE("the formulas' bytes are those of the fullest port and NIC, for every 
                                             {"a800-4hdr", {1, 2, 4, 8}},    // two GPUs share one
                                             {"gb200-nvl72", {1, 4, 72}},    // a rack is a node
                                             {"a100-4x100g-roce", {2, 4, 8}}}));
+  std::map<Algorithm, int> checked;
   for (const int nodes : {1, 2, 3, 4, 7, 16}) {
     ClusterSpec cluster = load_cluster(name);
     cluster = resized(cluster, nodes * cluster.node.gpus);
     const Network network(cluster);
     for (const int per_node : per_nodes) {
       if (nodes * per_node < 2 || nodes * per_node > 300) continue;
-      for (const Case& c : cases()) {
-        const bool fits = nodes == 1 ? c.one_node : c.several_nodes;
-        // NCCL takes NVLS from three GPUs of a node on.
-        const bool in_switch =
-            c.algorithm == Algorithm::nvls || c.algorithm == Algorithm::nvls_tree;
-        if (fits && !(in_switch && per_node < 3)) check(c, network, nodes, per_node);
+      for (const Algorithm algorithm : nccl_algorithms()) {
+        checked[algorithm] += check(algorithm, network, nodes, per_node);
       }
     }
+  }
+  for (const Algorithm algorithm : nccl_algorithms()) {
+    CAPTURE(name_of(algorithm));
+    CHECK(checked[algorithm] > 0);
   }
 }

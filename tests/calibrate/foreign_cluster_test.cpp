@@ -9,6 +9,8 @@
 #include "calibrate/calibration.hpp"
 #include "calibrate/fit_report.hpp"
 #include "calibrate/mesh_rings.hpp"
+#include "calibrate/physics.hpp"
+#include "topologies/network.hpp"
 
 using namespace amsp;
 
@@ -29,6 +31,26 @@ TEST_CASE("on another cluster every rate of the network moves with the data shee
   CHECK(factor(Parameter::ceiling_ll128) == Approx(2.5 * 2 / 4));  // of all NICs of a node
   CHECK(factor(Parameter::rate_inside) == Approx(1));
   CHECK(factor(Parameter::across_ll) == Approx(1));
+}
+
+TEST_CASE("a group with a slower GPU goes at its pace; the others' ports keep theirs") {
+  ClusterSpec cluster = load_cluster("dgx-a100");
+  const Hardware sound = hardware_of(cluster);
+  const double rate = default_parameters(cluster)[Parameter::rate_inside];
+  cluster.node.intra.slower_gpus[3] = cluster.node.intra.gpu_rate * 0.5;
+  CHECK(hardware_of(cluster).gpu_rate == sound.gpu_rate * 0.5);
+  CHECK(default_parameters(cluster)[Parameter::rate_inside] == Approx(rate * 0.5));
+  // What a calibration measured on all GPUs is the slower one's pace.
+  const Network network(cluster, {Bandwidth(100e9), Bandwidth(20e9)});
+  const auto capacity = [&](int gpu) {
+    std::vector<LinkId> route;
+    network.route_inside(GpuId(gpu), GpuId(0), route);
+    return network.links()[route.front().position()].capacity.value();
+  };
+  CHECK(capacity(3) == Approx(100e9));
+  CHECK(capacity(4) == Approx(200e9));
+  cluster.node.intra.slower_gpus[3] = Bandwidth(0);
+  CHECK(hardware_of(cluster).gpu_rate == cluster.node.pcie_rate);
 }
 
 TEST_CASE("the report leaves out what the rows say nothing of") {

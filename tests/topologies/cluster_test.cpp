@@ -46,6 +46,12 @@ TEST_CASE("what makes no sense is refused with its place") {
   CHECK_THROWS_WITH(parse_with("node.gpus", "0"), Contains("/node/gpus"));
   CHECK_THROWS_WITH(parse_with("node.intra.gpu_rate", "\"200\""), Contains("unit"));
   CHECK_THROWS_WITH(parse_with("node.intra.kind", "nvswich"), Contains("nvswitch"));
+  const auto slower = [](std::string_view text) { parse_with("node.intra.slower_gpus", text); };
+  CHECK_NOTHROW(slower("{\"3\": \"175 GB/s\", \"7\": \"0 GB/s\"}"));
+  CHECK_THROWS_WITH(slower("{\"8\": \"175 GB/s\"}"), Contains("write 0 to 7"));
+  CHECK_THROWS_WITH(slower("{\"03\": \"175 GB/s\"}"), Contains("\"03\" is not a GPU slot"));
+  CHECK_THROWS_WITH(slower("{\"3\": \"200 GB/s\"}"), Contains("not slower than"));
+  CHECK_THROWS_WITH(slower("{\"3\": 175}"), Contains("slower_gpus/3"));
   CHECK_THROWS_WITH(parse_with("node.pcie.gpu_switch", "[0, 1]"), Contains("the node has 8 GPUs"));
   CHECK_THROWS_WITH(parse_with("fabric", "{\"kind\": \"none\"}"), Contains("need a fabric"));
   CHECK_THROWS_WITH(parse_with("achievable.nic", "1.5"), Contains("/achievable/nic"));

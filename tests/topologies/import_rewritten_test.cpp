@@ -91,6 +91,8 @@ TEST_CASE("a matrix from a spreadsheet, a web page, a Markdown table or a string
   check_matrix("<pre>\n" + replaced(matrix(), "\t", "&nbsp;&nbsp;") + "</pre>\n");
   check_matrix(replaced(replaced(matrix(), "\t", " | "), "NV18", "`NV18`"));
   check_matrix(replaced(replaced(matrix(), "\t", " | "), "GPU1 |", "**GPU1** |"));
+  // A column too narrow for its name.
+  check_matrix(replaced(replaced(matrix(), "\t", "  "), "NV18  NV18", "NV18NV18"));
   // A terminal cut the affinity in two.
   check_matrix(replaced(matrix(), "0-55,112-167", "0-55,112-\n167"));
   check_matrix(replaced(matrix(), "0-55,112-167", "0-55,\n112-167"));

@@ -44,6 +44,25 @@ bool is_column_word(std::string_view word) {
           std::isalpha(static_cast<unsigned char>(word[0])) && !is_path_word(word));
 }
 
+// "NODENODE", "SYSSYS": cells that a column too narrow for its name left without a blank.
+Words with_glued_cells_parted(const Words& words) {
+  Words parted;
+  for (const std::string_view word : words) {
+    const std::size_t before = parted.size();
+    std::string_view rest = word;
+    while (!rest.empty() && !is_path_word(word)) {
+      std::size_t length = std::min<std::size_t>(4, rest.size());  // NV18 before NV1
+      while (length > 1 && !is_path_word(rest.substr(0, length))) --length;
+      if (length < 2) break;
+      parted.push_back(rest.substr(0, length));
+      rest.remove_prefix(length);
+    }
+    if (!rest.empty()) parted.resize(before);
+    if (parted.size() == before) parted.push_back(word);
+  }
+  return parted;
+}
+
 bool starts_tail(std::string_view word) {
   return word == "CPU" || word == "NUMA" || word == "GPU" || word.starts_with("CPU_") ||
          word == "Affinity";
@@ -111,7 +130,8 @@ class TableReader {
  public:
   TopoTable read(std::string_view text) {
     const std::vector<std::string> lines = plain_lines(text);
-    for (number_ = 1; number_ <= lines.size(); ++number_) take(words_of(lines[number_ - 1]));
+    for (number_ = 1; number_ <= lines.size(); ++number_)
+      take(with_glued_cells_parted(words_of(lines[number_ - 1])));
     if (table_.columns.empty() && !table_.rows.empty()) columns_from_rows();
     if (matrices_ > 1)
       table_.notes.push_back(fmt::format("{} matrices in the file; the first is taken", matrices_));

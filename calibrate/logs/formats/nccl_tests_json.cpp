@@ -3,11 +3,13 @@
 // config.devices, results, average_bus_bandwidth. Booleans and some numbers are strings there.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
 #include "base/error.hpp"
 #include "base/json_value.hpp"
+#include "calibrate/logs/json_documents.hpp"
 #include "calibrate/logs/json_numbers.hpp"
 #include "calibrate/logs/log_format.hpp"
 #include "calibrate/logs/log_names.hpp"
@@ -128,35 +130,107 @@ std::optional<JsonValue> parse_cut(std::string_view content, std::string_view na
 
 bool may_be_json(std::string_view content) {
   const std::size_t first = content.find_first_not_of(" \t\r\n\xef\xbb\xbf");
-  return first != std::string_view::npos && content[first] == '{' &&
-         contains(content, "\"results\"");
+  return first != std::string_view::npos && (content[first] == '{' || content[first] == '[') &&
+         (contains(content, "\"results\"") || contains(content, "\"out_of_place\"") ||
+          contains(content, "\"in_place\""));
 }
 
+bool is_result(const JsonValue& value) {
+  if (!value.is_object() || !value.find("size")) return false;
+  for (const std::string_view half : {"out_of_place", "in_place"})
+    if (const auto timing = value.find(half); timing && timing->is_object()) return true;
+  return false;
+}
+
+// The runs of a file: objects of nccl-tests wherever they stand (in a list, in another program's
+// object, one after another), and results that were taken out of one.
+class JsonRuns {
+ public:
+  JsonRuns(std::string_view content, std::string_view name)
+      : lines_(lines_of_key(content, "\"size\"")),
+        stem_(std::filesystem::path(name).stem().string()) {}
+
+  void take(const JsonValue& value, const std::string& note, int depth = 0) {
+    constexpr int kDeepest = 8;
+    if (depth > kDeepest) return;
+    if (is_result(value)) {
+      read_result(value, next_line(), loose_);
+    } else if (value.is_array()) {
+      for (const JsonValue& item : value.items()) take(item, note, depth + 1);
+    } else if (value.is_object()) {
+      const auto results = value.find("results");
+      const auto config = value.find("config");
+      const bool run = results && results->is_array() &&
+                       (value.find("nccl_version") || value.find("args") || config ||
+                        results->items().empty() || is_result(results->items().front()));
+      if (run) return take_run(value, *results, note);
+      for (const auto& [key, member] : value.members()) take(member, note, depth + 1);
+    }
+  }
+
+  std::vector<MeasuredRun> finish() {
+    if (!loose_.rows.empty() || !loose_.run.refused.empty()) {
+      loose_.run.notes.emplace_back(
+          "results without the object around them: ranks and versions are not in the file");
+      add(std::move(loose_), 1);
+    }
+    return std::move(runs_);
+  }
+
+ private:
+  std::size_t next_line() {
+    const std::size_t line = index_ < lines_.size() ? lines_[index_] : 1;
+    ++index_;
+    last_line_ = line;
+    return line;
+  }
+
+  void take_run(const JsonValue& root, const JsonValue& results, const std::string& note) {
+    RawRun raw;
+    if (!note.empty()) raw.run.notes.push_back(note);
+    const std::size_t first = runs_.empty() ? 1 : last_line_ + 1;
+    for (const JsonValue& result : results.items())
+      if (result.is_object()) read_result(result, next_line(), raw);
+    read_facts(root, raw);
+    add(std::move(raw), std::min(first, last_line_));
+  }
+
+  void add(RawRun raw, std::size_t first) {
+    constexpr std::size_t kMostRuns = 10'000;
+    if (runs_.size() >= kMostRuns) return;
+    raw.run.format = "nccl-tests-json";
+    raw.unit_stated = true;
+    raw.run.first_line = first;
+    raw.run.last_line = last_line_;
+    runs_.push_back(finish_run(std::move(raw), stem_));
+  }
+
+  std::vector<std::size_t> lines_;
+  std::string stem_;
+  std::size_t index_ = 0, last_line_ = 1;
+  RawRun loose_;
+  std::vector<MeasuredRun> runs_;
+};
+
 std::vector<MeasuredRun> read_json(std::string_view content, std::string_view name) {
-  RawRun raw;
-  raw.run.format = "nccl-tests-json";
-  raw.unit_stated = true;
-  std::optional<JsonValue> root;
-  try {
-    root = JsonValue::parse_text(content, name);
-  } catch (const InputError& error) {
-    root = parse_cut(content, name);
-    if (!root) throw;
-    raw.run.notes.emplace_back("the file is cut short; the complete results were taken");
+  const std::vector<JsonDocument> documents = json_documents(content);
+  JsonRuns runs(content, name);
+  for (const JsonDocument& document : documents) {
+    std::optional<JsonValue> root;
+    std::string note;
+    try {
+      root = JsonValue::parse_text(document.text, name);
+    } catch (const InputError&) {
+      root = parse_cut(document.text, name);
+      // A single object that is broken: its own message says where.
+      if (!root && documents.size() == 1 && document.text[0] == '{' &&
+          contains(content, "\"results\""))
+        throw;
+      note = "the file is cut short; the complete results were taken";
+    }
+    if (root) runs.take(*root, note);
   }
-  const auto results = root->find("results");
-  if (!results || !results->is_array()) return {};
-  const std::vector<std::size_t> lines = lines_of_key(content, "\"size\"");
-  std::size_t index = 0;
-  for (const JsonValue& result : results->items()) {
-    if (!result.is_object()) continue;
-    read_result(result, index < lines.size() ? lines[index] : 1, raw);
-    ++index;
-  }
-  read_facts(*root, raw);
-  raw.run.first_line = 1;
-  raw.run.last_line = lines.empty() ? 1 : lines.back();
-  return {finish_run(std::move(raw), std::filesystem::path(name).stem().string())};
+  return runs.finish();
 }
 
 }  // namespace

@@ -14,7 +14,9 @@ constexpr std::size_t kMostRefused = 1000;
 constexpr std::size_t kMostGroups = 10'000;
 
 std::optional<int> count_cell(std::string_view cell) {
-  const auto value = parse_whole_number(trim(cell));
+  cell = trim(cell);
+  if (cell.ends_with(".0")) cell.remove_suffix(2);  // as spreadsheets and pandas write them
+  const auto value = parse_whole_number(cell);
   if (!value || *value < 1 || *value > 10'000'000) return std::nullopt;
   return static_cast<int>(*value);
 }

@@ -145,6 +145,12 @@ void ReportContext::describe_series(std::string_view label, MeasuredRun& run) co
     run.protocol.clear();
   }
   if (words.size() == 1 && is_protocol(words[0])) run.protocol = protocol_name(words[0]);
+  for (const std::string& word : words)  // "AllGather busbw (GB/s)" says more than the headings
+    if (const auto kind = collective_named(word)) {
+      run.collective = kind;
+      run.collective_text = word;
+      break;
+    }
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     const auto number = parse_whole_number(words[i]);
     const std::string unit = to_lower(words[i + 1]);

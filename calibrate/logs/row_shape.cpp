@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "calibrate/logs/decimal_marks.hpp"
+#include "calibrate/logs/table_cells.hpp"
 #include "calibrate/logs/table_row.hpp"
 
 namespace amsp {
@@ -33,6 +34,16 @@ std::optional<std::int64_t> row_size(std::string_view word) {
   if (power == std::string_view::npos || (unit.size() > 1 && unit != unit.substr(0, 1) + "ib"))
     return std::nullopt;
   return *parse_whole_number(word.substr(0, digits)) << (10 * (power + 1));
+}
+
+std::optional<std::int64_t> untyped_size(std::string_view word) {
+  if (const auto size = row_size(word)) return size;
+  if (word.empty() || std::isdigit(static_cast<unsigned char>(word[0])) == 0) return std::nullopt;
+  const auto bytes = std::isalpha(static_cast<unsigned char>(word.back())) != 0
+                         ? parse_size_cell(word)
+                         : std::nullopt;
+  if (!bytes) return std::nullopt;
+  return static_cast<std::int64_t>(bytes->value());
 }
 
 std::string plain_cell(std::string_view word) {

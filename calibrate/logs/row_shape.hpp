@@ -15,6 +15,9 @@ namespace amsp {
 std::optional<std::int64_t> row_count(std::string_view word);
 // A size: a whole number of bytes, or K, M, G, T of 1024 ("1M", "16KiB"), as nccl-tests' options.
 std::optional<std::int64_t> row_size(std::string_view word);
+// The same in a table without types, where no count says what was meant: also "1MB", "1.5G", with
+// K, M and G of 1024 as in tables of other kinds.
+std::optional<std::int64_t> untyped_size(std::string_view word);
 // A cell as it is read: "1,429.40" → "1429.40"; other words stay.
 std::string plain_cell(std::string_view word);
 

@@ -310,3 +310,31 @@ TEST_CASE("a run cut anywhere never gives a row that was not there") {
       }
   });
 }
+
+TEST_CASE(
+    "a table of blogs: sizes with units, no types; collectives across; ranks as pandas writes") {
+  const auto blog = read_log_text(
+      "all_reduce, 16 GPUs\nSize   Time(us)  AlgBW(GB/s)  BusBW(GB/s)\n"
+      "1MB    38.35     27.34        51.26\n1GB    19110     56.19        105.36\n",
+      "a.txt");
+  REQUIRE(blog.size() == 1);
+  REQUIRE(blog[0].rows.size() == 2);
+  CHECK(blog[0].rows[0].bytes == Bytes(1048576));
+  CHECK(blog[0].rows[1].out_of_place.time->value() == Approx(0.01911));
+  CHECK(blog[0].nranks == 16);
+  const auto across = read_log_text(
+      "Results on 16 GPUs\n\n| Message size | AllReduce busbw (GB/s) | AllGather busbw (GB/s) |\n"
+      "|---|---|---|\n| 1 MB | 51.26 | 40.1 |\n| 1 GB | 105.36 | 100.2 |\n",
+      "b.md");
+  REQUIRE(across.size() == 2);
+  CHECK(across[0].collective == CollectiveKind::all_reduce);
+  CHECK(across[1].collective == CollectiveKind::all_gather);
+  CHECK(across[1].rows[1].out_of_place.busbw->value() == Approx(100.2e9));
+  const auto pandas = read_log_text(
+      "collective,gpus,message_bytes,time_s\nall_reduce,16.0,1048576.0,3.8e-05\n"
+      "all_reduce,16.5,1048576.0,3.8e-05\n",
+      "c.csv");
+  REQUIRE(pandas.at(0).rows.size() == 1);
+  CHECK(pandas[0].nranks == 16);
+  REQUIRE(pandas[0].refused.size() == 1);
+}

@@ -166,7 +166,8 @@ class TextReader {
     std::size_t first = 0;
     if (const auto at = find_row(words)) {
       first = *at;
-    } else if (!untyped_table() || !all_numbers(words) || words.size < 3 || !row_count(words[0])) {
+    } else if (!untyped_table() || words.size < 3 || !untyped_size(words[0]) ||
+               !all_numbers(words, 1)) {
       return continue_row(words);
     }
     if (stage_ == Stage::footer) begin_run();
@@ -182,10 +183,10 @@ class TextReader {
     return true;
   }
 
-  static bool all_numbers(const Words& words) {
-    for (std::size_t i = 0; i < words.size; ++i)
+  static bool all_numbers(const Words& words, std::size_t from = 0) {
+    for (std::size_t i = from; i < words.size; ++i)
       if (!is_number_cell(words[i])) return false;
-    return words.size > 0;
+    return words.size > from;
   }
 
   // The rest of a row that NCCL's lines tore apart.
@@ -213,7 +214,7 @@ class TextReader {
 
   // find_row() has seen that it is a size.
   std::string size_cell(std::string_view word) {
-    const std::string bytes = std::to_string(row_size(word).value_or(0));
+    const std::string bytes = std::to_string(untyped_size(word).value_or(0));
     if (!sizes_noted_ && std::isalpha(static_cast<unsigned char>(word.back())) != 0) {
       note("line " + std::to_string(line_) + ": the size " + printable(word) + " is taken as " +
            bytes + " B, so K, M and G as powers of 1024");

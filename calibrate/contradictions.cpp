@@ -175,9 +175,10 @@ class Settler {
     for (const auto& [setting, runs] : runs_) {
       std::vector<const Run*> left;
       for (const Run& run : runs) left.push_back(&run);
-      while (drop_one(setting, left)) continue;
+      drop_runs(setting, left);
       drop_points(setting, left);
     }
+    warn();
     std::erase_if(all_.rows, [&](const Observation& row) {
       const Setting setting = setting_of(row);
       return dropped_runs_.contains({setting, row.source, row.run}) ||
@@ -186,18 +187,28 @@ class Settler {
   }
 
  private:
-  // Of the first pair that contradicts each other the worse one; false when there is none.
-  bool drop_one(const Setting& setting, std::vector<const Run*>& left) {
-    for (const Run* a : left)
-      for (const Run* b : left) {
-        if (a == b || !contradict(*a, *b)) continue;
-        const std::string why = judge_.better(setting, *a, *b);
-        if (why.empty()) continue;
-        refuse(setting, *b, *a, why);
-        std::erase(left, b);
-        return true;
+  void warn() {
+    constexpr std::size_t kMostNamed = 10;
+    const std::size_t named = std::min(kMostNamed, warnings_.size());
+    all_.warnings.insert(all_.warnings.end(), warnings_.begin(),
+                         warnings_.begin() + static_cast<std::ptrdiff_t>(named));
+    if (warnings_.size() > named)
+      all_.warnings.push_back(fmt::format("{} more contradictions: see what the report refuses",
+                                          warnings_.size() - named));
+  }
+
+  // Of each pair that contradicts each other the worse one.
+  void drop_runs(const Setting& setting, std::vector<const Run*>& left) {
+    for (std::size_t i = 0; i < left.size(); ++i)
+      for (std::size_t j = i + 1; j < left.size() && left[i] != nullptr; ++j) {
+        if (left[j] == nullptr || !contradict(*left[i], *left[j])) continue;
+        const std::string why = judge_.better(setting, *left[i], *left[j]);
+        const std::size_t worse = why.empty() ? i : j, kept = why.empty() ? j : i;
+        refuse(setting, *left[worse], *left[kept],
+               why.empty() ? judge_.better(setting, *left[j], *left[i]) : why);
+        left[worse] = nullptr;
       }
-    return false;
+    std::erase(left, nullptr);
   }
 
   void refuse(const Setting& setting, const Run& run, const Run& kept, const std::string& why) {
@@ -208,7 +219,7 @@ class Settler {
         ratio.sizes, ratio.large ? " from 16 MiB" : "", why);
     const auto& [kind, shape, forced] = setting;
     all_.refused.push_back({run.file, fmt::format("{} to {}", run.first, run.last), reason});
-    all_.warnings.push_back(
+    warnings_.push_back(
         fmt::format("contradiction: {} over {} ranks, {}: not used, {}; if it is another machine "
                     "or setting, calibrate from it alone",
                     name_of(kind), shape.ranks, run.name(), reason));
@@ -247,14 +258,14 @@ class Settler {
         if (all_.refused.empty() || all_.refused.back().file != row.source ||
             all_.refused.back().place != row.place)
           all_.refused.push_back({row.source, row.place, reason});
-    all_.warnings.push_back(
-        fmt::format("contradiction: {}: {}: not used, {}", run.file, what, reason));
+    warnings_.push_back(fmt::format("contradiction: {}: {}: not used, {}", run.file, what, reason));
     dropped_points_.insert({setting, run.file, run.number, size});
   }
 
   Observations& all_;
   const Runs runs_;
   const Judge judge_;
+  std::vector<std::string> warnings_;
   std::set<std::tuple<Setting, std::string, int>> dropped_runs_;
   std::set<std::tuple<Setting, std::string, int, long>> dropped_points_;
 };

@@ -30,6 +30,7 @@ std::optional<Bytes> peak_of(const ModelShape& model, const Change& change, Mesh
   }
 }
 
+// Full recompute, a micro-batch of one sequence.
 std::vector<Change> training_changes(const Change& from) {
   std::vector<Change> changes;
   if (from.training.recompute != Recompute::full) {
@@ -75,16 +76,26 @@ std::vector<Change> mesh_changes(const Change& from, Mesh data_parallel) {
 std::string fit_advice(const ModelShape& model, const Training& training, const Strategy& strategy,
                        Mesh data_parallel, Bytes limit) {
   const Change none{"", training, strategy};
-  std::vector<Change> changes = training_changes(none);
+  std::vector<Change> settings = training_changes(none);
+  std::vector<Change> changes = settings;
   for (const Change& change : mesh_changes(none, data_parallel)) changes.push_back(change);
-  for (Change change : training_changes(none)) {
+  if (settings.size() == 2) {
+    Change both = settings[0];
+    both.training.micro_batch = settings[1].training.micro_batch;
+    both.text += " " + settings[1].text;
+    changes.push_back(both);
+    settings.push_back(both);
+  }
+  for (Change change : settings) {
     change.text += " ";
-    for (const Change& both : mesh_changes(change, data_parallel)) changes.push_back(both);
+    for (const Change& more : mesh_changes(change, data_parallel)) changes.push_back(more);
   }
   for (const Change& change : changes)
     if (const auto peak = peak_of(model, change, data_parallel); peak && *peak <= limit)
       return fmt::format("{} would fit (about {})", change.text, human(*peak));
-  return "no mesh, recompute or micro-batch alone or in pairs makes it fit";
+  return "no mesh, recompute and micro-batch together make it fit on these GPUs (amsp plan says "
+         "what "
+         "would)";
 }
 
 std::string misfit(const ModelShape& model, const Training& training, const Strategy& strategy,

@@ -10,8 +10,9 @@
 
 namespace amsp {
 
-// The least change, in a stated order (recompute, micro-batch, OS mesh, P and G meshes, then two of
-// them together), whose estimated peak is within `limit`; says so when there is none.
+// The least change, in a stated order (recompute, micro-batch, OS mesh, P and G meshes, the
+// first two together, then these with a mesh), whose estimated peak is within `limit`; says so when
+// there is none.
 std::string fit_advice(const ModelShape& model, const Training& training, const Strategy& strategy,
                        Mesh data_parallel, Bytes limit);
 

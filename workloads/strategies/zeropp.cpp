@@ -17,8 +17,8 @@ class Zeropp : public StrategyPreset {
     strategy.update = ParameterUpdate::none;
     strategy.gather_per_layer = false;
     strategy.gather_per_tensor = true;
-    // AMSP's setting of ZeRO++: the secondary shard only (paper, section VI-A). One GPU a node would
-    // be zero_hpz_partition_size 1, which DeepSpeed's configuration defines as off.
+    // AMSP's setting of ZeRO++: the secondary shard only (paper, section VI-A). One GPU a node
+    // would be zero_hpz_partition_size 1, which is off by DeepSpeed's configuration.
     if (data_parallel.inside > 1) strategy.secondary = {data_parallel.inside, 1};
     strategy.contiguous_gradients = true;
     strategy.bucket = Bytes(1e9);  // reduce_bucket_size 5e8 elements of bf16: DeepSpeed's default

@@ -25,7 +25,8 @@ struct Observation {
   std::string place;                          // line
   std::optional<Algorithm> forced_algorithm;  // not NCCL's own choice
   std::optional<Protocol> forced_protocol;
-  int run = 0;  // which of all runs read it comes from
+  std::optional<NcclVersion> nccl;  // that the log names
+  int run = 0;                      // which of all runs read it comes from
 };
 
 // Log-parameters' uncertainty: rows and columns in the order of Parameter.

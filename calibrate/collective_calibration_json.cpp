@@ -204,6 +204,14 @@ KindFit read_fit(const JsonValue& json, CollectiveKind kind,
   return fit;
 }
 
+NcclVersion read_nccl(const JsonValue& json) {
+  const auto text = json.find("nccl_version");
+  if (!text) return assumed_nccl;
+  const auto version = parse_nccl_version(text->as_string());
+  if (!version) text->fail("is no version of NCCL; accepted: MAJOR.MINOR.PATCH, such as 2.23.4");
+  return *version;
+}
+
 }  // namespace
 
 std::string to_json(const CollectiveCalibration& calibration) {
@@ -211,6 +219,9 @@ std::string to_json(const CollectiveCalibration& calibration) {
   json["ll128_across"] = calibration.hardware.ll128_across;
   if (calibration.hardware.collnet != CollnetUse::never) {
     json["collnet"] = collnet_uses[static_cast<std::size_t>(calibration.hardware.collnet)];
+  }
+  if (calibration.hardware.nccl != assumed_nccl) {
+    json["nccl_version"] = to_text(calibration.hardware.nccl);
   }
   json["all_kinds"] = fit_json(calibration, calibration.system);
   json["kinds"] = Json::object();
@@ -222,7 +233,7 @@ std::string to_json(const CollectiveCalibration& calibration) {
 
 CollectiveCalibration read_collective_calibration(const JsonValue& json,
                                                   const ClusterSpec& cluster) {
-  json.accept_keys({"ll128_across", "collnet", "all_kinds", "kinds"});
+  json.accept_keys({"ll128_across", "collnet", "nccl_version", "all_kinds", "kinds"});
   CollectiveCalibration calibration;
   calibration.hardware = hardware_of(cluster);
   calibration.hardware.ll128_across = json.at("ll128_across").as_bool();
@@ -230,6 +241,7 @@ CollectiveCalibration read_collective_calibration(const JsonValue& json,
     const std::vector<std::string> uses(collnet_uses.begin(), collnet_uses.end());
     calibration.hardware.collnet = static_cast<CollnetUse>(use->as_one_of("use of CollNet", uses));
   }
+  calibration.hardware.nccl = read_nccl(json);
   calibration.defaults = default_parameters(cluster);
   calibration.system = read_fit(json.at("all_kinds"), CollectiveKind::all_reduce, calibration);
   for (const auto& [name, entry] : json.at("kinds").members()) {

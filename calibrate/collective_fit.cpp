@@ -9,6 +9,7 @@
 #include "calibrate/correction_fit.hpp"
 #include "calibrate/fit_intervals.hpp"
 #include "calibrate/fit_stage.hpp"
+#include "calibrate/nccl_algorithm.hpp"
 
 namespace amsp {
 namespace {
@@ -81,6 +82,18 @@ CollnetUse stated_collnet(const std::vector<Observation>& rows) {
   return silent == 0 ? CollnetUse::by_tuner : CollnetUse::never;
 }
 
+// The oldest NCCL of the rows, so that nothing is predicted which some of them could not have; one
+// that names an algorithm has it.
+NcclVersion nccl_of(const std::vector<Observation>& rows) {
+  NcclVersion oldest = rows.empty() ? assumed_nccl : described_nccl;
+  for (const Observation& row : rows) {
+    NcclVersion version = row.nccl.value_or(assumed_nccl);
+    if (row.forced_algorithm) version = std::max(version, (*row.forced_algorithm)->since());
+    oldest = std::min(oldest, version);
+  }
+  return oldest;
+}
+
 // What the machine always takes is no longer forced: the correction follows these rows.
 void free_collnet(std::vector<Observation>& rows) {
   for (Observation& row : rows) {
@@ -121,6 +134,7 @@ CollectiveCalibration fit_collectives(std::vector<Observation> rows, const Clust
   CollectiveCalibration result;
   result.hardware = hardware_of(cluster);
   result.defaults = default_parameters(cluster);
+  result.hardware.nccl = nccl_of(rows);
   result.hardware.collnet = stated_collnet(rows);
   if (result.hardware.collnet == CollnetUse::always) free_collnet(rows);
   std::vector<Observation> shared;

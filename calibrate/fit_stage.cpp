@@ -61,10 +61,13 @@ double kind_width(Parameter p) {
   }
 }
 
-// A row that was made with what only logs tell of, whatever the other rows say of the
-// cluster.
+// A row that was made with what only logs tell of, or only a later NCCL has, whatever the other
+// rows say of the cluster.
 ChoiceTable table_of(const Observation& row, Hardware hardware) {
   if (is_stated(row)) hardware.collnet = CollnetUse::always;
+  if (row.forced_algorithm) {
+    hardware.nccl = std::max(hardware.nccl, (*row.forced_algorithm)->since());
+  }
   return choice_table(row.kind, row.bytes, row.shape, hardware);
 }
 

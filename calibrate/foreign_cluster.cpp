@@ -40,7 +40,9 @@ ForeignCalibration moved_to(const ClusterSpec& cluster, CollectiveCalibration ca
   scale(moved.calibration.defaults, inside, nic, nics);
   scale(moved.calibration.system.parameters, inside, nic, nics);
   for (KindFit& fit : moved.calibration.kinds) scale(fit.parameters, inside, nic, nics);
+  const NcclVersion nccl = moved.calibration.hardware.nccl;
   moved.calibration.hardware = to;
+  moved.calibration.hardware.nccl = nccl;
   moved.note = fmt::format(
       "collectives calibrated on {}, used on {}: port rates x {:.3g}, NIC rates x {:.3g} by the "
       "data sheets",

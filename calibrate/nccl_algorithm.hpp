@@ -11,7 +11,6 @@
 #include "calibrate/collective_algorithm.hpp"
 #include "calibrate/group_shape.hpp"
 #include "calibrate/nccl_tuner.hpp"
-#include "calibrate/nccl_version.hpp"
 #include "calibrate/physics.hpp"
 
 namespace amsp {
@@ -42,7 +41,7 @@ class NcclAlgorithm : public CollectiveAlgorithm {
   // also of variants that are taken as this algorithm ("collnet_chain"); "" = not this algorithm.
   [[nodiscard]] virtual std::string_view name_in_logs(std::string_view written) const;
 
-  // The protocols with which NCCL could take it; none: it could not.
+  // The protocols with which an NCCL that has it could take it; none: it could not.
   [[nodiscard]] virtual Protocols offered(CollectiveKind kind, const GroupShape& shape,
                                           const Hardware& hardware) const = 0;
   // Bytes on the fullest GPU port and the fullest NIC, by closed form; on one node nothing on NICs.

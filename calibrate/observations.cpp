@@ -85,6 +85,7 @@ class Collector {
       observation.run = runs_;
       observation.place = fmt::format("line {}", row.line);
       take_forced(row, run, observation);
+      if (run.library == "NCCL") observation.nccl = parse_nccl_version(run.nccl_version);
       result_.rows.push_back(std::move(observation));
     }
   }

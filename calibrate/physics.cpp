@@ -51,6 +51,7 @@ std::vector<Candidate> candidates(CollectiveKind kind, const GroupShape& shape,
                                   const Hardware& hardware) {
   std::vector<Candidate> all;
   for (const Algorithm algorithm : nccl_algorithms()) {
+    if (algorithm->since() > hardware.nccl) continue;
     const Protocols offered = algorithm->offered(kind, shape, hardware);
     if (!offered.ll && !offered.ll128 && !offered.simple) continue;
     // Stated ones come last.

@@ -22,6 +22,7 @@
 #include "calibrate/candidate.hpp"
 #include "calibrate/group_shape.hpp"
 #include "calibrate/nccl_tuner.hpp"
+#include "calibrate/nccl_version.hpp"
 #include "topologies/cluster.hpp"
 
 namespace amsp {
@@ -82,6 +83,7 @@ struct Hardware {
   int gpus_per_node = 8;
   bool nvls = false;  // NVLink SHARP: NVSwitch and Hopper or later
   CollnetUse collnet = CollnetUse::never;
+  NcclVersion nccl = assumed_nccl;
   bool ll128_inside = true;  // NCCL allows LL128 only over NVLink and PCIe paths without a CPU;
   bool ll128_across = true;  // between nodes, whether a NIC hangs on a CPU decides
   // In a mesh of NVLinks a group of few GPUs, or a pair, reaches only a share of rate_inside.

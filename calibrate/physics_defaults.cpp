@@ -15,16 +15,25 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
+std::optional<int> capability_of(std::string_view gpu) {
+  try {
+    return compute_capability(find_gpu_type(gpu).architecture);
+  } catch (const InputError&) {
+    return std::nullopt;  // not in the catalogue
+  }
+}
+
+// NVIDIA's from Pascal on; RCCL has other versions.
+NcclVersion nccl_of(std::string_view gpu) {
+  return capability_of(gpu).value_or(0) >= 60 ? described_nccl : assumed_nccl;
+}
+
 // NCCL decides by compute capability; a cluster file names the GPU.
 GpuGeneration generation_of(std::string_view gpu) {
-  try {
-    if (const auto capability = compute_capability(find_gpu_type(gpu).architecture)) {
-      if (*capability >= 100) return GpuGeneration::blackwell;
-      if (*capability >= 90) return GpuGeneration::hopper;
-      return *capability >= 80 ? GpuGeneration::ampere : GpuGeneration::volta;
-    }
-  } catch (const InputError&) {
-    // Not in the catalogue: by its name.
+  if (const auto capability = capability_of(gpu)) {
+    if (*capability >= 100) return GpuGeneration::blackwell;
+    if (*capability >= 90) return GpuGeneration::hopper;
+    return *capability >= 80 ? GpuGeneration::ampere : GpuGeneration::volta;
   }
   for (const auto* name : {"B100", "B200", "B300"}) {
     if (contains(gpu, name)) return GpuGeneration::blackwell;
@@ -76,6 +85,7 @@ Hardware hardware_of(const ClusterSpec& cluster) {
   hardware.gpus_per_node = node.gpus;
   hardware.nics_per_node = std::max<int>(1, static_cast<int>(node.nics.size()));
   hardware.nvls = modern && node.intra.multicast;
+  hardware.nccl = nccl_of(node.gpu.name);
   hardware.ll128_inside = hardware.ll128_across = node.intra.kind != IntraNodeKind::pcie;
   hardware.multiprocessors = node.gpu.multiprocessors;
   hardware.gpu_rate = node.slowest_port();

@@ -135,12 +135,13 @@ double gpu_hours(const PlannedRun& planned, Tokens tokens) {
 
 std::string plan_table(const PlanRequest& request, const Plan& plan, const PlanPrice& price) {
   std::string text = fmt::format(
-      "{} on {} GPUs of {}: {} candidates, {} too large for {}, {} ruled out by their lower bound, "
+      "{} on {} GPU{} of {}: {} candidates, {} too large for {}, {} ruled out by their lower "
+      "bound, "
       "{} simulated ({} of them too large), {} the same as another (no broadcast to overlap); best "
       "by {}\n",
-      request.model.name, request.gpus, request.cluster.name, plan.candidates, plan.too_large,
-      request.cluster.node.gpu.name, plan.pruned, plan.simulated, plan.simulated_too_large,
-      plan.equal,
+      request.model.name, request.gpus, request.gpus == 1 ? "" : "s", request.cluster.name,
+      plan.candidates, plan.too_large, request.cluster.node.gpu.name, plan.pruned, plan.simulated,
+      plan.simulated_too_large, plan.equal,
       by_paper(request) ? "T_comm, the paper's objective (nothing overlapped)"
                         : "the simulated step time");
   if (plan.best.empty()) return text;

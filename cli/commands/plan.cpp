@@ -2,6 +2,7 @@
 // amsp plan: the best meshes, micro-batch, recompute and overlap for a job.
 #include <charconv>
 #include <cstdio>
+#include <set>
 #include <sstream>
 
 #include "base/file.hpp"
@@ -83,6 +84,7 @@ class PlanCommand : public Command {
                              : format_ == "csv" ? plan_csv(request, plan, price)
                                                 : plan_table(request, plan, price);
     std::fputs(text.c_str(), stdout);
+    if (format_ == "csv") note_remarks(plan);
     if (html_.wanted()) write_page(request, plan, plan_json(request, plan, price));
     if (plan.best.empty()) throw CheckFailed("nothing fits: " + plan.nothing_fits);
     return 0;
@@ -92,6 +94,13 @@ class PlanCommand : public Command {
   static Plan find_plan(const PlanRequest& request) {
     Progress progress("plan", static_cast<std::int64_t>(plan_candidates(request).size()));
     return make_plan(request, [&progress](std::int64_t settled) { progress.advance(settled); });
+  }
+  // CSV has no place for them.
+  static void note_remarks(const Plan& plan) {
+    std::set<std::string> said;
+    for (const PlannedRun& planned : plan.best)
+      for (const std::string& remark : planned.run.notes)
+        if (said.insert(remark).second) note(remark);
   }
   // The plan, and one step of its best candidate.
   void write_page(const PlanRequest& request, const Plan& plan, const std::string& json) const {

@@ -267,3 +267,20 @@ TEST_CASE("published values stand beside the published job only") {
     CHECK_THAT(changed.err, Contains(std::string("another job (changed: ") + key + ")"));
   }
 }
+
+TEST_CASE("what the figures do not say is said in every format") {
+  const std::string job = " --set compute_efficiency=5 --set model=gpt2 ";
+  const std::string plan =
+      "plan --model llama-3.2-1b --cluster a800-4hdr --gpus 8 --global-batch 8 --micro-batch 1 "
+      "--seq-len 65536 --recompute full --top 1 ";
+  for (const auto& [command, remark] : {std::pair{"simulate paper-7b-amsp --gpus 8" + job,
+                                                  "impossible: the kernels of a step need"},
+                                        {plan, "the fast end of the interval is cut at"}}) {
+    INFO(command);
+    CHECK_THAT(amsp_run(command).out, Contains(remark));
+    CHECK_THAT(amsp_run(command + "--format json").out, Contains(remark));
+    const Outcome csv = amsp_run(command + "--format csv");
+    CHECK_THAT(csv.err, Contains(remark));
+    CHECK_FALSE(csv.out.find(remark) != std::string::npos);
+  }
+}

@@ -9,6 +9,7 @@
 
 #include "base/units_text.hpp"
 #include "scenarios/parallel.hpp"
+#include "scenarios/plan_bounds.hpp"
 #include "workloads/generator.hpp"
 #include "workloads/memory.hpp"
 
@@ -35,23 +36,19 @@ Training training_of(const PlanRequest& request, const PlanCandidate& candidate)
   return training;
 }
 
-// The Adam step: parameters, 20 bytes for an owned one, all gradients. No peak is below it.
-Bytes adam_step(const PlanRequest& request, const MeshChoice& meshes) {
-  const double count = parameter_count(request.model);
-  const Bytes all = size_of(request.training.dtype) * count;
-  return all / meshes.parameters.size() + all / meshes.gradients.size() +
-         Bytes(20 * count) / meshes.optimizer.size();
-}
-
-// The candidate with the least peak. Rounds of a fixed size, so that threads change nothing.
-std::optional<Lean> leanest(const PlanRequest& request) {
+// The candidate with the least peak of those whose bound is within `limit`. Rounds of a fixed size,
+// so that threads change nothing.
+std::optional<Lean> leanest(const PlanRequest& request, const Machine& machine,
+                            std::optional<Bytes> limit = std::nullopt) {
+  const QuickBounds bounds(request, machine);
   std::vector<Lean> all;
-  for (const PlanCandidate& candidate : plan_candidates(request))
-    if (!candidate.overlap_broadcast)  // overlap takes no less memory
-      all.push_back({candidate, adam_step(request, candidate.meshes)});
+  for (const PlanCandidate& candidate : plan_candidates(request)) {
+    if (candidate.overlap_broadcast) continue;  // takes no less memory
+    const Bytes bound = bounds.memory(candidate);
+    if (!limit || bound <= *limit) all.push_back({candidate, bound});
+  }
   std::stable_sort(all.begin(), all.end(),
                    [](const Lean& a, const Lean& b) { return a.peak < b.peak; });
-  const Mesh data_parallel = data_parallel_mesh(request.cluster, request.gpus);
   std::optional<Lean> least;
   constexpr std::size_t kRound = 16;
   for (std::size_t from = 0; from < all.size(); from += kRound) {
@@ -59,10 +56,10 @@ std::optional<Lean> leanest(const PlanRequest& request) {
     const std::size_t count = std::min(kRound, all.size() - from);
     for_each_parallel(count, request.threads, [&](std::size_t i) {
       Lean& one = all[from + i];
-      one.peak =
-          estimate_peak_memory(generate_schedule(request.model, training_of(request, one.candidate),
-                                                 strategy_of(one.candidate), data_parallel))
-              .peak;
+      one.peak = estimate_peak_memory(
+                     generate_schedule(request.model, training_of(request, one.candidate),
+                                       strategy_of(one.candidate), machine.data_parallel()))
+                     .peak;
     });
     for (std::size_t i = from; i < from + count; ++i)
       if (!least || all[i].peak < least->peak) least = all[i];
@@ -72,9 +69,9 @@ std::optional<Lean> leanest(const PlanRequest& request) {
 
 // The leanest candidate, where it fits; its peak is the simulated one.
 std::optional<Lean> fitting(const PlanRequest& request) {
-  std::optional<Lean> lean = leanest(request);
-  if (!lean || lean->peak > limit_of(request)) return std::nullopt;
   const Machine machine(request.cluster, request.calibration, request.gpus);
+  std::optional<Lean> lean = leanest(request, machine, limit_of(request));
+  if (!lean || lean->peak > limit_of(request)) return std::nullopt;
   const RunResult run = machine.simulate(request.model, training_of(request, lean->candidate),
                                          strategy_of(lean->candidate), {}, request.replay);
   if (!run.fits) return std::nullopt;
@@ -105,7 +102,8 @@ class Advice {
   }
 
   std::string text() const {
-    const std::optional<Lean> least = leanest(request_);
+    const std::optional<Lean> least =
+        leanest(request_, {request_.cluster, request_.calibration, request_.gpus});
     if (!least) return "";
     const Bytes limit = limit_of(request_);
     return fmt::format(
@@ -193,7 +191,8 @@ class Advice {
       one.request.gpus = gpus;
       one.add(fmt::format("--gpus {}", gpus));
       if (plan_candidates(one.request).empty()) {
-        const bool power = gpus % node == 0 && ((gpus / node) & (gpus / node - 1)) == 0;
+        const int number = gpus < node ? gpus : gpus / node;
+        const bool power = (number & (number - 1)) == 0;
         if (!power || gpus * smallest <= batch) continue;
         one.request.training.global_batch = gpus * smallest;
         one.add(fmt::format("--global-batch {}", gpus * smallest));

@@ -2,7 +2,7 @@
 #include "scenarios/plan_advice.hpp"
 
 #include <catch2/catch.hpp>
-#include <sstream>
+#include <tuple>
 
 using namespace amsp;
 using Catch::Contains;
@@ -55,13 +55,16 @@ TEST_CASE("a plan that misses says by how much, and the least number of GPUs tha
 }
 
 TEST_CASE("a batch that the GPUs cannot share is raised with them") {
-  PlanRequest request = request_of(4, 4, gibibytes(4.5));
-  const std::string advice = plan_advice(request);
-  INFO(advice);
-  request.gpus = static_cast<int>(advised(advice, "--gpus"));
-  request.training.global_batch = advised(advice, "--global-batch");
-  CHECK(request.training.global_batch == request.gpus);
-  CHECK(fits(request));
+  for (const auto& [gpus, left, more] : {std::tuple{4, 4.5, 8}, {1, 16.0, 2}}) {
+    PlanRequest request = request_of(gpus, gpus, gibibytes(left));
+    const std::string advice = plan_advice(request);
+    INFO(advice);
+    request.gpus = static_cast<int>(advised(advice, "--gpus"));
+    request.training.global_batch = advised(advice, "--global-batch");
+    CHECK(request.gpus == more);
+    CHECK(request.training.global_batch == request.gpus);
+    CHECK(fits(request));
+  }
 }
 
 TEST_CASE("settings that were not asked for come first, then a shorter sequence") {

@@ -89,6 +89,10 @@ PhysicsParameters read_parameters(const JsonValue& json, PhysicsParameters param
   }
   json.accept_keys(names);
   for (std::size_t j = 0; j < count; ++j) {
+    if (!json.find(names[j])) {
+      json.fail(
+          fmt::format("has no {}: written by another version of amsp; calibrate again", names[j]));
+    }
     const JsonValue entry = json.at(names[j]);
     entry.accept_keys({"value", "interval_factor"});
     const JsonValue value = entry.at("value");

@@ -32,10 +32,12 @@ void choose_correction(KindFit& fit, const Hardware& hardware) {
   }
 }
 
-// Huber's weights (95 % efficient for normal errors) of what the correction says of each row
-// without it, in units of the deviation that it would state of a row that is believed.
-void trust_by_neighbours(KindFit& fit) {
-  constexpr double huber = 1.345;
+// Huber's weights of how far each row is from what the correction says without it, in units of the
+// deviation that it would state of a row that is believed. `or_lines`: or from the straight line
+// between its neighbours, where that is nearer: beside a switch that the physics set elsewhere
+// smooth times have rough residuals.
+void trust_by_neighbours(KindFit& fit, bool or_lines) {
+  constexpr double huber = 1.345;  // 95 % efficient for normal errors
   const Kriging& correction = fit.correction;
   const double noise = correction.kernel().noise;
   std::vector<double> scores;
@@ -44,11 +46,14 @@ void trust_by_neighbours(KindFit& fit) {
     const double believed = noise / size_weight(fit.rows[i].bytes);
     const double all = correction.leave_one_out_deviation()[i];
     const double curve = std::max(0.0, all * all - own * own);
-    scores.push_back(correction.leave_one_out()[i] / std::sqrt(curve + believed * believed));
+    double error = std::abs(correction.leave_one_out()[i]);
+    const auto line = line_between_sizes(fit.rows, fit.rows[i]);
+    if (or_lines && line) error = std::min(error, std::abs(std::log(fit.rows[i].time / *line)));
+    scores.push_back(error / std::sqrt(curve + believed * believed));
   }
   const double scale = std::max(1.0, robust_scale(scores));
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    fit.trust[i] = std::min(1.0, huber * scale / std::abs(scores[i]));
+    fit.trust[i] = std::min(1.0, huber * scale / scores[i]);
   }
 }
 
@@ -91,8 +96,16 @@ void fit_correction(KindFit& fit, const Hardware& hardware) {
   std::fill(fit.trust.begin(), fit.trust.end(), 1.0);
   choose_correction(fit, hardware);
   for (int round = 0; round < 3; ++round) {
-    trust_by_neighbours(fit);
+    trust_by_neighbours(fit, false);
     choose_correction(fit, hardware);
+  }
+  // The last word on the rows leaves the kernel's lengths as they are: which rows are smooth along
+  // the sizes says nothing of how far a correction reaches over the scales.
+  std::vector<std::vector<double>> lengths;
+  for (const double length : fit.correction.kernel().length) lengths.push_back({length});
+  for (int round = 0; round < 3; ++round) {
+    trust_by_neighbours(fit, true);
+    fit.correction = fit_kriging(correction_points(fit, hardware), lengths);
   }
   fit.line_share = best_line_share(fit);
 }

@@ -40,6 +40,8 @@ double system_width(Parameter p) {
     case Parameter::overlap:
       return 0.5;
     case Parameter::tree_loss:
+      return 0.8;
+    case Parameter::gap_simple:
       return 1.5;
     default:
       return 0.6;
@@ -78,20 +80,26 @@ ChoiceTable restricted(ChoiceTable table, const Observation& row) {
     const Candidate& c = table.candidates[i];
     if (row.forced_algorithm && c.algorithm != *row.forced_algorithm) continue;
     if (row.forced_protocol && c.protocol != *row.forced_protocol) continue;
-    left.log_time.push_back(table.log_time[i]);
+    left.views.push_back(table.views[i]);
     left.candidates.push_back(c);
   }
   return left.candidates.empty() ? table : left;
 }
 
-// Shifts of the logarithms of parameters from the prior, from which a fit starts.
+// Shifts of the logarithms of parameters, from which a fit starts.
 struct Start {
   double choose_tree = 0, choose_ll128 = 0;
   double across = 0;   // step times between nodes
   double ceiling = 0;  // of LL128 between nodes
+  double gap = 0;      // between Simple messages
 };
+// From the prior …
 constexpr Start starts[] = {{0, 0},       {-0.15, -0.15}, {0.15, 0.15},    {0, 0.2},
                             {0, 0, -0.7}, {0, 0, 1.0},    {0, 0, 0, -1.9}, {0.5, 0}};
+// … and then, one after the other, from the best so far.
+constexpr Start moves[] = {
+    {0, 0, 0, 0, 3.2}, {0, 0, 0, -1.9, 3.2}, {0, 0.2, 0, 0, 3.2}, {0, 0, 0, -1.9}, {0.2, 0},
+    {-0.2, 0}};
 
 void shift(std::vector<double>& p, const Start& start) {
   p[at(Parameter::choose_tree)] += start.choose_tree;
@@ -101,18 +109,21 @@ void shift(std::vector<double>& p, const Start& start) {
     p[at(across)] += start.across;
   }
   p[at(Parameter::ceiling_ll128)] += start.ceiling;
+  p[at(Parameter::gap_simple)] += start.gap;
 }
 
 LeastSquaresSolution best_of_starts(LeastSquaresProblem& problem) {
   LeastSquaresSolution best;
   best.cost = HUGE_VAL;
   problem.iterations = 10;
-  for (const Start& start : starts) {
-    problem.start = problem.prior;
+  const auto attempt = [&](const std::vector<double>& from, const Start& start) {
+    problem.start = from;
     shift(problem.start, start);
     LeastSquaresSolution solution = solve(problem);
     if (solution.cost < best.cost) best = std::move(solution);
-  }
+  };
+  for (const Start& start : starts) attempt(problem.prior, start);
+  for (const Start& move : moves) attempt(std::vector<double>(best.parameters), move);
   problem.iterations = 60;
   problem.start = best.parameters;
   LeastSquaresSolution finished = solve(problem);

@@ -42,9 +42,11 @@ TunerTime NcclAlgorithm::tuner_time(const NcclCall&, const NcclGraph&, const Ncc
   return {};
 }
 
-double NcclAlgorithm::log_choice(const NcclCall& call, const NcclGraph& graph,
-                                 const NcclSystem& system) const {
-  return std::log(tuner_time(call, graph, system).total(call.bytes).value());
+NcclView NcclAlgorithm::view(const NcclCall& call, const NcclGraph& graph,
+                             const NcclSystem& system) const {
+  const TunerTime time = tuner_time(call, graph, system);
+  const Seconds total = time.total(call.bytes);
+  return {std::log(total.value()), time.latency / total};
 }
 
 const std::vector<Algorithm>& nccl_algorithms() {

@@ -60,10 +60,10 @@ class NcclAlgorithm : public CollectiveAlgorithm {
   // NCCL's modelled time with its size corrections; as it stands here NCCL never takes it.
   [[nodiscard]] virtual TunerTime tuner_time(const NcclCall& call, const NcclGraph& graph,
                                              const NcclSystem& system) const;
-  // The logarithm of what NCCL compares: usually of that time.
-  [[nodiscard]] virtual double log_choice(const NcclCall& call, const NcclGraph& graph,
-                                          const NcclSystem& system) const;
-  // The fitted factor on what NCCL compares, besides its protocol's.
+  // What NCCL compares: usually that time.
+  [[nodiscard]] virtual NcclView view(const NcclCall& call, const NcclGraph& graph,
+                                      const NcclSystem& system) const;
+  // The fitted factor on the streaming part of what NCCL compares, besides its protocol's.
   [[nodiscard]] virtual std::optional<Parameter> choice_factor() const { return {}; }
 };
 

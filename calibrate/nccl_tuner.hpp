@@ -46,6 +46,13 @@ struct TunerTime {
   [[nodiscard]] Seconds total(Bytes bytes) const { return latency + bytes / algbw; }
 };
 
+// What NCCL compares of a candidate: the logarithm of its modelled seconds, and how much of them is
+// latency.
+struct NcclView {
+  double log_time;
+  double latency_share;
+};
+
 // The graph that the search finds on an NVSwitch node or over a node's NICs.
 NcclGraph expected_graph(const GroupShape& shape, Bandwidth gpu_rate, Bandwidth nic_rate, int nics,
                          GpuGeneration generation);

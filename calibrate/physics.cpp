@@ -75,11 +75,13 @@ PhysicsTime candidate_time(const Candidate& c, CollectiveKind kind, Bytes bytes,
 namespace {
 
 // Logarithm of the fitted factor on NCCL's modelled time.
-double choice_bias(const Candidate& c, const PhysicsParameters& p) {
+double choice_bias(const Candidate& c, const NcclView& view, const PhysicsParameters& p) {
   double factor = 1;
   if (c.protocol == Protocol::ll) factor *= p[Parameter::choose_ll];
   if (c.protocol == Protocol::ll128) factor *= p[Parameter::choose_ll128];
-  if (const auto own = c.algorithm->choice_factor()) factor *= p[*own];
+  if (const auto own = c.algorithm->choice_factor()) {
+    factor *= view.latency_share + (1 - view.latency_share) * p[*own];
+  }
   return std::log(factor);
 }
 
@@ -92,13 +94,13 @@ constexpr double sharpness = 20;
 ChoiceTable choice_table(CollectiveKind kind, Bytes bytes, const GroupShape& shape,
                          const Hardware& hardware) {
   ChoiceTable table{candidates(kind, shape, hardware), {}};
-  table.log_time.reserve(table.candidates.size());
+  table.views.reserve(table.candidates.size());
   const NcclGraph graph = expected_graph(shape, hardware.gpu_rate, hardware.nic_rate,
                                          nics_used(shape, hardware), hardware.system.generation);
   const int nics = nics_used(shape, hardware);
   for (const Candidate& c : table.candidates) {
     const NcclCall call{c.protocol, kind, bytes, shape, nics};
-    table.log_time.push_back(c.algorithm->log_choice(call, graph, hardware.system));
+    table.views.push_back(c.algorithm->view(call, graph, hardware.system));
   }
   return table;
 }
@@ -110,7 +112,8 @@ PhysicsTime physics_time(const ChoiceTable& table, CollectiveKind kind, Bytes by
   choice.resize(table.candidates.size());
   double least = HUGE_VAL;
   for (std::size_t i = 0; i < table.candidates.size(); ++i) {
-    choice[i] = table.log_time[i] + choice_bias(table.candidates[i], p);
+    const NcclView& view = table.views[i];
+    choice[i] = view.log_time + choice_bias(table.candidates[i], view, p);
     least = std::min(least, choice[i]);
   }
   double weight_sum = 0, log_time = 0, log_share = 0, best = -1;

@@ -54,8 +54,9 @@ enum class Parameter : std::size_t {
   latency_nvls,
   choose_ll,  // factor on NCCL's own modelled time of LL candidates when it chooses
   choose_ll128,
-  choose_tree,
+  choose_tree,  // … on its streaming part alone, of trees
   choose_nvls,
+  gap_simple,       // messages of a Simple ring leave a NIC no faster than this (LogGP's g)
   latency_collnet,  // CollNet: from a NIC through the adding switches and back
   rate_collnet,     // … and one NIC's rate; these two last: files without CollNet leave them out
   count
@@ -130,7 +131,7 @@ PhysicsTime candidate_time(const Candidate& candidate, CollectiveKind kind, Byte
 // NCCL's modelled times of all candidates: they do not depend on fitted parameters.
 struct ChoiceTable {
   std::vector<Candidate> candidates;
-  std::vector<double> log_time;  // of each
+  std::vector<NcclView> views;  // of each
 };
 ChoiceTable choice_table(CollectiveKind kind, Bytes bytes, const GroupShape& shape,
                          const Hardware& hardware);

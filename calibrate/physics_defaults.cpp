@@ -142,6 +142,8 @@ PhysicsParameters default_parameters(const ClusterSpec& cluster) {
   p[Parameter::choose_ll128] = 1;
   p[Parameter::choose_tree] = 1;
   p[Parameter::choose_nvls] = 1;
+  // A Simple hop's 14 us over a NIC's eight slots in flight.
+  p[Parameter::gap_simple] = 1.75e-6;
   p[Parameter::latency_collnet] = 31e-6;  // hwLatencies, row NET, CollNetDirect
   p[Parameter::rate_collnet] = p[Parameter::rate_nic];
   return p;
@@ -149,12 +151,12 @@ PhysicsParameters default_parameters(const ClusterSpec& cluster) {
 
 std::string_view name_of(Parameter parameter) {
   constexpr std::array<std::string_view, parameter_count> names{
-      "base_ll",       "base_ll128",  "base_simple",     "inside_ll",     "inside_ll128",
-      "inside_simple", "across_ll",   "across_ll128",    "across_simple", "across_growth",
-      "overlap",       "step_bytes",  "tree_step",       "tree_growth",   "rate_inside",
-      "rate_nic",      "ceiling_ll",  "ceiling_ll128",   "share_ll128",   "share_tree",
-      "tree_loss",     "rate_nvls",   "latency_nvls",    "choose_ll",     "choose_ll128",
-      "choose_tree",   "choose_nvls", "latency_collnet", "rate_collnet"};
+      "base_ll",       "base_ll128",  "base_simple",   "inside_ll",       "inside_ll128",
+      "inside_simple", "across_ll",   "across_ll128",  "across_simple",   "across_growth",
+      "overlap",       "step_bytes",  "tree_step",     "tree_growth",     "rate_inside",
+      "rate_nic",      "ceiling_ll",  "ceiling_ll128", "share_ll128",     "share_tree",
+      "tree_loss",     "rate_nvls",   "latency_nvls",  "choose_ll",       "choose_ll128",
+      "choose_tree",   "choose_nvls", "gap_simple",    "latency_collnet", "rate_collnet"};
   return names[static_cast<std::size_t>(parameter)];
 }
 
@@ -173,7 +175,7 @@ ParameterUnit unit_of(Parameter parameter) {
       break;
   }
   return parameter <= Parameter::across_simple || parameter == Parameter::latency_nvls ||
-                 parameter == Parameter::latency_collnet
+                 parameter == Parameter::gap_simple || parameter == Parameter::latency_collnet
              ? ParameterUnit::seconds
              : ParameterUnit::ratio;
 }

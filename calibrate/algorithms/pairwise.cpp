@@ -68,9 +68,9 @@ class Pairwise : public NcclAlgorithm {
             hops_across * of_protocol(p, Parameter::across_ll, call.protocol));
   }
   // No table: LL up to 16 KiB for each channel and partner (src/enqueue.cc); continuous here.
-  double log_choice(const NcclCall& call, const NcclGraph&, const NcclSystem&) const override {
+  NcclView view(const NcclCall& call, const NcclGraph&, const NcclSystem&) const override {
     const double part = call.bytes.value() / call.shape.ranks / 16384.0;
-    return call.protocol == Protocol::ll ? 0.5 * std::log(part) : 0.0;
+    return {call.protocol == Protocol::ll ? 0.5 * std::log(part) : 0.0, 0.0};
   }
 
  private:

@@ -131,6 +131,23 @@ TEST_CASE("the fit recovers planted rates and predicts scales that it has not se
   }
 }
 
+TEST_CASE("a planted gap between Simple messages is found and carries over to larger scales") {
+  const ClusterSpec cluster = load_cluster("a800-4hdr");
+  PhysicsParameters truth = planted(cluster);
+  truth[Parameter::gap_simple] = 44e-6;  // as rings on Slingshot show
+  const CollectiveCalibration fit =
+      fit_collectives(synthetic(cluster, truth, {16, 32, 64}, 0.02), cluster);
+  CHECK(fit.system.parameters[Parameter::gap_simple] == Approx(44e-6).epsilon(0.1));
+  // 2 MiB a rank in 255 messages one after the other: half of what the NICs could carry.
+  const GroupShape shape{256, 8, 32, 0};
+  const CurveValue value = fit.at(CollectiveKind::all_gather, Bytes(536870912.0), shape);
+  CHECK(value.time.value() == Approx(255 * 44e-6).epsilon(0.12));
+  // Where none was planted, none is found.
+  const CollectiveCalibration without =
+      fit_collectives(synthetic(cluster, planted(cluster), {16, 32, 64}, 0.02), cluster);
+  CHECK(without.system.parameters[Parameter::gap_simple] < 8e-6);
+}
+
 TEST_CASE("outliers are named by their trust") {
   const ClusterSpec cluster = load_cluster("a800-4hdr");
   const CollectiveCalibration fit =

@@ -212,7 +212,8 @@ NcclVersion read_nccl(const JsonValue& json) {
   const auto text = json.find("nccl_version");
   if (!text) return assumed_nccl;
   const auto version = parse_nccl_version(text->as_string());
-  if (!version) text->fail("is no version of NCCL; accepted: MAJOR.MINOR.PATCH, such as 2.23.4");
+  if (!version || *version < NcclVersion{1, 0, 0})
+    text->fail("is no version of NCCL; accepted: MAJOR.MINOR.PATCH, such as 2.23.4");
   return *version;
 }
 

@@ -9,7 +9,9 @@
 #include <set>
 #include <tuple>
 
+#include "base/median.hpp"
 #include "base/units_text.hpp"
+#include "calibrate/measured_scatter.hpp"
 
 namespace amsp {
 namespace {
@@ -36,7 +38,10 @@ struct Run {
   std::string file, first, last;  // places
   std::map<long, Point> by_size;  // 33554400 and 33554432 bytes are one size
   double bus = 1;                 // bus bandwidth / (bytes / time)
-  [[nodiscard]] std::string name() const { return fmt::format("{} {} to {}", file, first, last); }
+  [[nodiscard]] std::string place() const {
+    return first == last ? first : fmt::format("{} to {}", first, last);
+  }
+  [[nodiscard]] std::string name() const { return fmt::format("{} {}", file, place()); }
 };
 
 using Runs = std::map<Setting, std::vector<Run>>;
@@ -44,8 +49,6 @@ using Runs = std::map<Setting, std::vector<Run>>;
 Setting setting_of(const Observation& row) {
   return {row.kind, row.shape, {row.forced_algorithm, row.forced_protocol}};
 }
-
-long size_of(const Observation& row) { return std::lround(100 * std::log2(row.bytes.value())); }
 
 bool is_large(const Point& point) { return point.bytes >= 0.99 * large_size.value(); }
 
@@ -62,7 +65,7 @@ Runs runs_of(const std::vector<Observation>& rows) {
       run = std::prev(runs.end());
     }
     run->last = row.place;
-    Point& point = run->by_size[size_of(row)];
+    Point& point = run->by_size[size_class(row)];
     point.log_time =
         (point.log_time * point.times + std::log(row.time.value())) / (point.times + 1);
     ++point.times;
@@ -75,13 +78,8 @@ Runs runs_of(const std::vector<Observation>& rows) {
   return all;
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
-// Median of log(time of a / time of b) over the common sizes; nothing where they are too few.
+// Median of log(time of a / time of b) over the common sizes from 16 MiB, or where these are too
+// few over all; nothing where those are too few, too.
 struct Ratio {
   double log_ratio = 0;
   std::size_t sizes = 0;
@@ -96,10 +94,8 @@ std::optional<Ratio> ratio_of(const Run& a, const Run& b) {
     if (is_large(point)) large.push_back(all.back());
   }
   const std::vector<double>& used = large.size() >= kFewestSizes ? large : all;
-  // A few large sizes beside many small ones say less than either kind alone.
-  if (used.size() < kFewestSizes || (!large.empty() && large.size() < kFewestSizes))
-    return std::nullopt;
-  return Ratio{median(used), used.size(), !large.empty()};
+  if (used.size() < kFewestSizes) return std::nullopt;
+  return Ratio{median(used), used.size(), &used == &large};
 }
 
 bool contradict(const Run& a, const Run& b) {
@@ -182,7 +178,7 @@ class Settler {
     std::erase_if(all_.rows, [&](const Observation& row) {
       const Setting setting = setting_of(row);
       return dropped_runs_.contains({setting, row.source, row.run}) ||
-             dropped_points_.contains({setting, row.source, row.run, size_of(row)});
+             dropped_points_.contains({setting, row.source, row.run, size_class(row)});
     });
   }
 
@@ -218,7 +214,7 @@ class Settler {
         ratio.log_ratio > 0 ? "longer" : "shorter", std::exp(std::abs(ratio.log_ratio)),
         ratio.sizes, ratio.large ? " from 16 MiB" : "", why);
     const auto& [kind, shape, forced] = setting;
-    all_.refused.push_back({run.file, fmt::format("{} to {}", run.first, run.last), reason});
+    all_.refused.push_back({run.file, run.place(), reason});
     warnings_.push_back(
         fmt::format("contradiction: {} over {} ranks, {}: not used, {}; if it is another machine "
                     "or setting, calibrate from it alone",
@@ -226,12 +222,13 @@ class Settler {
     dropped_runs_.insert({setting, run.file, run.number});
   }
 
-  // Single sizes of runs that agree otherwise.
+  // Single sizes of runs that agree otherwise, or have too few in common to be judged as a whole.
   void drop_points(const Setting& setting, const std::vector<const Run*>& left) {
     std::map<long, std::vector<std::pair<double, const Run*>>> by_size;
     for (const Run* run : left)
       for (const auto& [size, point] : run->by_size)
-        if (is_large(point)) by_size[size].emplace_back(point.log_time, run);
+        if (is_large(point) || alone_at(size, *run, left))
+          by_size[size].emplace_back(point.log_time, run);
     for (auto& [size, times] : by_size) {
       std::stable_sort(times.begin(), times.end(),
                        [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -245,16 +242,24 @@ class Settler {
     }
   }
 
+  // Small sizes scatter, so they are judged one by one only where no other size tells of the runs.
+  static bool alone_at(long size, const Run& run, const std::vector<const Run*>& left) {
+    return std::any_of(left.begin(), left.end(), [&](const Run* other) {
+      return other != &run && other->by_size.contains(size) && !ratio_of(run, *other);
+    });
+  }
+
   void refuse(const Setting& setting, long size, const Run& run, const Run& kept, double ratio) {
     const auto& [kind, shape, forced] = setting;
     const std::string what = fmt::format("{} over {} ranks of {}", name_of(kind), shape.ranks,
                                          human(Bytes(run.by_size.at(size).bytes)));
     const std::string reason =
-        fmt::format("contradicts {}, which it agrees with elsewhere: {} by a factor of {:.3g}",
-                    kept.name(), ratio > 0 ? "longer" : "shorter", std::exp(std::abs(ratio)));
+        fmt::format("contradicts {}{}: {} by a factor of {:.3g}", kept.name(),
+                    ratio_of(run, kept) ? ", which it agrees with elsewhere" : "",
+                    ratio > 0 ? "longer" : "shorter", std::exp(std::abs(ratio)));
     for (const Observation& row : all_.rows)
       if (row.source == run.file && row.run == run.number && setting_of(row) == setting &&
-          size_of(row) == size)
+          size_class(row) == size)
         if (all_.refused.empty() || all_.refused.back().file != row.source ||
             all_.refused.back().place != row.place)
           all_.refused.push_back({row.source, row.place, reason});

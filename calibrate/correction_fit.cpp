@@ -47,8 +47,10 @@ void trust_by_neighbours(KindFit& fit, bool or_lines) {
     const double all = correction.leave_one_out_deviation()[i];
     const double curve = std::max(0.0, all * all - own * own);
     double error = std::abs(correction.leave_one_out()[i]);
-    const auto line = line_between_sizes(fit.rows, fit.rows[i]);
-    if (or_lines && line) error = std::min(error, std::abs(std::log(fit.rows[i].time / *line)));
+    if (or_lines) {
+      const auto line = line_between_sizes(fit.rows, fit.rows[i]);
+      if (line) error = std::min(error, std::abs(std::log(fit.rows[i].time / *line)));
+    }
     scores.push_back(error / std::sqrt(curve + believed * believed));
   }
   const double scale = std::max(1.0, robust_scale(scores));

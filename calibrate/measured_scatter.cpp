@@ -18,9 +18,6 @@ using Point =
     std::tuple<CollectiveKind, GroupShape, long, std::optional<Algorithm>, std::optional<Protocol>>;
 using FileLine = std::pair<std::string, std::string>;  // file, line
 
-// 33554400 and 33554432 bytes are one size; two sizes that differ by a percent are two.
-long size_of(const Observation& row) { return std::lround(100 * std::log2(row.bytes.value())); }
-
 double difference(double one, double other) { return std::exp(std::abs(one - other)) - 1; }
 
 double mean(const std::vector<double>& values) {
@@ -31,10 +28,12 @@ double mean(const std::vector<double>& values) {
 
 }  // namespace
 
+long size_class(const Observation& row) { return std::lround(100 * std::log2(row.bytes.value())); }
+
 std::vector<Scatter> measured_scatter(const std::vector<Observation>& rows) {
   std::map<Point, std::map<FileLine, std::vector<double>>> points;
   for (const Observation& row : rows) {
-    points[{row.kind, row.shape, size_of(row), row.forced_algorithm, row.forced_protocol}]
+    points[{row.kind, row.shape, size_class(row), row.forced_algorithm, row.forced_protocol}]
           [{row.source, row.place}]
               .push_back(std::log(row.time.value()));
   }

@@ -84,7 +84,10 @@ Hardware hardware_of(const ClusterSpec& cluster) {
   Hardware hardware;
   hardware.gpus_per_node = node.gpus;
   hardware.nics_per_node = std::max<int>(1, static_cast<int>(node.nics.size()));
-  hardware.nvls = modern && node.intra.multicast;
+  // NCCL needs all GPUs of the node on the NVSwitch for it.
+  hardware.nvls = modern && node.intra.multicast &&
+                  std::all_of(node.intra.slower_gpus.begin(), node.intra.slower_gpus.end(),
+                              [](const auto& slower) { return slower.second > Bandwidth(0); });
   hardware.nccl = nccl_of(node.gpu.name);
   hardware.ll128_inside = hardware.ll128_across = node.intra.kind != IntraNodeKind::pcie;
   hardware.multiprocessors = node.gpu.multiprocessors;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PAT (parallel aggregated trees), NCCL 2.23 and later: all_gather and reduce_scatter of groups
-// with one GPU on each node. In an all_gather every rank sends to the ranks 2^k behind it (NCCL,
+// with one GPU on each node. In an all_gather every rank sends to the ranks 2^k ahead of it (NCCL,
 // src/transport/generic.cc), the farthest first: few parts far, many near, each in one message of
 // log2 n. A reduce_scatter is the same backwards. A NIC carries what a ring's does, (n-1)/n x
 // bytes, in fewer steps.

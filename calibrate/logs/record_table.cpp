@@ -39,12 +39,36 @@ bool RecordTable::usable(const std::vector<CellColumn>& columns) {
   return has(Meaning::size) && (has(Meaning::time) || has(Meaning::busbw) || has(Meaning::algbw));
 }
 
-RecordTable::Group& RecordTable::group_for(const std::string& key) {
-  const auto found = latest_.find(key);
-  if (found != latest_.end()) return groups_[found->second];
-  latest_[key] = groups_.size();
+RecordTable::Group* RecordTable::open_group(const std::string& key, Repetitions& among) {
+  if (groups_.size() >= kMostGroups) return nullptr;
+  among.turn = among.groups.size();
+  among.groups.push_back(groups_.size());
   groups_.push_back({key, {}, {}});
-  return groups_.back();
+  return &groups_.back();
+}
+
+// The same measurement again is another repetition or another machine, so another run: the next
+// one where the rows of a size stand together, a new one where the sizes begin again. Null: too
+// many runs.
+RecordTable::Group* RecordTable::group_for(const std::string& key, const ParsedRow& row) {
+  Repetitions& all = latest_[key];
+  const double bytes = row.row.bytes.value();
+  if (all.groups.empty()) {
+    all.bytes = bytes;
+    return open_group(key, all);
+  }
+  if (all.bytes == bytes) {
+    Group& latest = groups_[all.groups[all.turn]];
+    if (merges(latest, row)) return &latest;
+    if (all.turn + 1 == all.groups.size()) return open_group(key, all);
+    return &groups_[all.groups[++all.turn]];
+  }
+  all.turn = 0;
+  all.bytes = bytes;
+  Group& first = groups_[all.groups[0]];
+  if (!first.rows_by_size.contains(bytes) || merges(first, row)) return &first;
+  all.groups.clear();
+  return open_group(key, all);
 }
 
 // The cells that describe the run; they are its key.
@@ -180,35 +204,29 @@ bool RecordTable::fill_row(const CellRecord& record, ParsedRow& parsed, std::str
 }
 
 // Two records of one size, one for each place, are the halves of a row.
-void RecordTable::merge(Group& group, ParsedRow parsed, const MeasuredRun& facts) {
+// Out of place and in place in two rows are one.
+bool RecordTable::merges(const Group& group, const ParsedRow& parsed) {
   const auto before = group.rows_by_size.find(parsed.row.bytes.value());
-  if (before != group.rows_by_size.end()) {
-    ParsedRow& row = group.raw.rows[before->second];
-    const bool second = any(parsed.in_place);
-    if (second != any(row.in_place) && any(parsed.out_of_place) != any(row.out_of_place)) {
-      if (second) {
-        row.in_place = parsed.in_place;
-        row.row.in_place = parsed.row.in_place;
-      } else {
-        row.out_of_place = parsed.out_of_place;
-        row.row.out_of_place = parsed.row.out_of_place;
-      }
-      return;
-    }
-    // The same measurement again: another repetition or another machine, so another run.
-    if (groups_.size() >= kMostGroups) {
-      refuse(parsed.row.line, "", "the same size again, and too many runs to open another");
-      return;
-    }
-    latest_.erase(group.key);
-    Group& next = group_for(group.key);
-    next.raw.run = facts;
-    next.rows_by_size[parsed.row.bytes.value()] = 0;
-    next.raw.rows.push_back(std::move(parsed));
+  if (before == group.rows_by_size.end()) return false;
+  const ParsedRow& row = group.raw.rows[before->second];
+  const bool second = any(parsed.in_place);
+  return second != any(row.in_place) && any(parsed.out_of_place) != any(row.out_of_place);
+}
+
+void RecordTable::add(Group& group, ParsedRow parsed) {
+  if (!merges(group, parsed)) {
+    group.rows_by_size[parsed.row.bytes.value()] = group.raw.rows.size();
+    group.raw.rows.push_back(std::move(parsed));
     return;
   }
-  group.rows_by_size[parsed.row.bytes.value()] = group.raw.rows.size();
-  group.raw.rows.push_back(std::move(parsed));
+  ParsedRow& row = group.raw.rows[group.rows_by_size.at(parsed.row.bytes.value())];
+  if (any(parsed.in_place)) {
+    row.in_place = parsed.in_place;
+    row.row.in_place = parsed.row.in_place;
+  } else {
+    row.out_of_place = parsed.out_of_place;
+    row.row.out_of_place = parsed.row.out_of_place;
+  }
 }
 
 void RecordTable::take(const CellRecord& record) {
@@ -228,9 +246,11 @@ void RecordTable::take(const CellRecord& record) {
     refuse(record.line, text, reason);
     return;
   }
-  Group& group = group_for(key);
-  if (group.raw.rows.empty()) group.raw.run = facts;
-  merge(group, std::move(parsed), facts);
+  Group* group = group_for(key, parsed);
+  if (group == nullptr)
+    return refuse(parsed.row.line, "", "the same size again, and too many runs to open another");
+  if (group->raw.rows.empty()) group->raw.run = facts;
+  add(*group, std::move(parsed));
 }
 
 void RecordTable::refuse(std::size_t line, std::string_view text, std::string reason) {

@@ -84,16 +84,25 @@ class RecordTable {
     RawRun raw;
     std::map<double, std::size_t> rows_by_size;  // bytes → index of the latest row
   };
-  Group& group_for(const std::string& key);
+  // The groups of one key that are filled side by side: one, or in tables sorted by size as many
+  // as a size has rows.
+  struct Repetitions {
+    std::vector<std::size_t> groups;
+    std::size_t turn = 0;  // the group of the latest row
+    double bytes = 0;      // its size
+  };
+  Group* group_for(const std::string& key, const ParsedRow& row);
+  Group* open_group(const std::string& key, Repetitions& among);
   bool fill_run(const CellRecord& record, MeasuredRun& run, std::string& key, std::string& reason);
   bool fill_row(const CellRecord& record, ParsedRow& parsed, std::string& reason);
-  void merge(Group& group, ParsedRow row, const MeasuredRun& facts);
+  static bool merges(const Group& group, const ParsedRow& row);
+  static void add(Group& group, ParsedRow row);
 
   std::vector<CellColumn> columns_;
   MeasuredRun base_;
   std::size_t taken_ = 0;
   std::vector<Group> groups_;
-  std::map<std::string, std::size_t> latest_;
+  std::map<std::string, Repetitions> latest_;
   std::vector<RefusedLine> refused_;
 };
 

@@ -126,6 +126,40 @@ TEST_CASE("a single size that stalled costs its row, not the run") {
   CHECK(rows_of(three, "a") + rows_of(three, "b") == 38);
 }
 
+TEST_CASE("up to 32 MiB, as nccl-tests goes without options, all sizes are judged together") {
+  const auto cut = [](std::vector<Observation> rows) {
+    std::erase_if(rows, [](const Observation& row) { return row.bytes > Bytes(33554432.0); });
+    return rows;
+  };
+  const Observations all = together({cut(run_of("a", 1, 16, 1)), cut(run_of("b", 2, 16, 5))});
+  CHECK(rows_of(all, "a") == 14);
+  CHECK(rows_of(all, "b") == 0);
+  REQUIRE(all.refused.size() == 1);
+  CHECK(has(all.refused[0].reason, "factor of 5 (median of 14 sizes)"));
+}
+
+TEST_CASE("a single common size is judged alone, and nothing is said of others") {
+  auto slow = run_of("b", 2, 16, 5);
+  slow.resize(1);
+  const Observations all = together({run_of("a", 1, 16, 1), slow});
+  CHECK(rows_of(all, "b") == 0);
+  REQUIRE(all.refused.size() == 1);
+  CHECK_FALSE(has(all.refused[0].reason, "agrees"));
+}
+
+TEST_CASE("repetitions in a table sorted by size are runs of all its sizes") {
+  std::string text = "collective,gpus,message_bytes,time_s\n";
+  for (int power = 10; power <= 25; ++power)
+    for (const double scale : {1.0, 5.0, 1.02})
+      text += fmt::format("all_reduce,16,{},{:.6e}\n", 1 << power,
+                          (20e-6 + (1 << power) / 1e11 * 1.875) * scale);
+  const auto runs = read_log_text(text, "sorted.csv");
+  REQUIRE(runs.size() == 3);
+  for (const MeasuredRun& run : runs) {
+    CHECK(run.rows.size() == 16);
+  }
+}
+
 TEST_CASE("files of two settings: one is fitted, and the report's sources say so") {
   const fs::path folder = fs::temp_directory_path() / fmt::format("amsp-two-{}", ::getpid());
   const auto table = [&](const std::string& name, double scale) {

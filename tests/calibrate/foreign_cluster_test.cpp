@@ -51,6 +51,11 @@ TEST_CASE("a group with a slower GPU goes at its pace; the others' ports keep th
   CHECK(capacity(4) == Approx(200e9));
   cluster.node.intra.slower_gpus[3] = Bandwidth(0);
   CHECK(hardware_of(cluster).gpu_rate == cluster.node.pcie_rate);
+  // NVLS needs every GPU on the switch.
+  ClusterSpec hopper = load_cluster("dgx-h100");
+  CHECK(hardware_of(hopper).nvls);
+  hopper.node.intra.slower_gpus[3] = Bandwidth(0);
+  CHECK_FALSE(hardware_of(hopper).nvls);
 }
 
 TEST_CASE("the report leaves out what the rows say nothing of") {

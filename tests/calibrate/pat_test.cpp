@@ -189,3 +189,18 @@ TEST_CASE("versions of NCCL as logs write them") {
        {"", "2", "2.23", "2.23.", "v2.23.4", "2..3", "-2.3.4", "2.99999999999.1"})
     CHECK_FALSE(parse_nccl_version(text));
 }
+
+TEST_CASE("every version of NCCL has something to take for every kind") {
+  Hardware hardware = hardware_of(load_cluster("dgx-h100"));
+  for (const NcclVersion version : {NcclVersion{1, 0, 0}, NcclVersion{2, 6, 4}, described_nccl}) {
+    hardware.nccl = version;
+    for (const std::string& name : collective_kind_names()) {
+      const CollectiveKind kind = parse_collective_kind(name);
+      for (const GroupShape& shape :
+           {GroupShape{8, 8, 1, 0}, GroupShape{32, 8, 4, 0}, GroupShape{4, 1, 4, 0}}) {
+        CAPTURE(to_text(version), name, shape.ranks);
+        CHECK_FALSE(candidates(kind, shape, hardware).empty());
+      }
+    }
+  }
+}

@@ -24,11 +24,15 @@ bool reduces_in_switch(const GpuType& type, int gpus) {
 }
 
 bool has_bridges_only(const GpuType& type) {
-  const auto capability = compute_capability(type.architecture);
-  if (!capability || type.nvlinks == 0) return false;
+  if (type.nvlinks == 0) return false;
   const auto named = [&](std::string_view part) {
     return type.spec.name.find(part) != std::string::npos;
   };
+  // AMD's data sheets: MI50 and MI60 (gfx906), MI100 (gfx908) and MI210 are PCIe cards whose
+  // Infinity Fabric links lead over a bridge; MI250 (gfx90a, too) and later are modules.
+  if (type.architecture == "gfx906" || type.architecture == "gfx908" || named("MI210")) return true;
+  const auto capability = compute_capability(type.architecture);
+  if (!capability) return false;
   // NVIDIA's data sheets: from Volta on, modules have six links or more, workstation cards and A30
   // two or four; PCIe cards of A100 and H100 and the H100 NVL have twelve, for three bridges.
   return named("PCI") || named("NVL") || (*capability >= 70 && type.nvlinks <= 4);

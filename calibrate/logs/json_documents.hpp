@@ -2,6 +2,7 @@
 // JSON documents that stand one after another in a file (outputs that were appended, JSON lines).
 #pragma once
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +16,11 @@ struct JsonDocument {
 
 // Objects and arrays of the top level, each from its bracket to the one that closes it; what stands
 // between them is passed over.
+// A document that never closes ends where a line begins another object with the same first key.
 std::vector<JsonDocument> json_documents(std::string_view content);
+
+// A document that is cut short, up to the last whole object of a list in it, with what is open
+// there closed. Empty when no such object is whole.
+std::string closed_document(std::string_view text);
 
 }  // namespace amsp

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibrate/logs/report_context.hpp"
 
+#include <algorithm>
 #include <cctype>
 
 #include "calibrate/logs/log_lines.hpp"
@@ -64,6 +65,48 @@ Measure quantity_in(std::string_view lower) {
   return Measure::none;
 }
 
+// A collective as prose names it, in up to three words ("All Reduce", "all to all").
+struct NamedCollective {
+  CollectiveKind kind;
+  std::string text;
+  bool sure = false;  // false: "reduce", "gather", "scatter" that may be plain English
+};
+
+bool begins_with_digit(const std::string& word) {
+  return std::isdigit(static_cast<unsigned char>(word[0])) != 0;
+}
+
+// "Reduce", "2. Reduce, 16 GPUs", "Reduce busbw": a name. "busbw before reduce of clocks": a verb.
+bool stands_as_name(const std::vector<std::string>& words, std::size_t at) {
+  const auto word = words.begin() + static_cast<std::ptrdiff_t>(at);
+  if (!std::all_of(words.begin(), word, begins_with_digit)) return false;
+  if (word + 1 == words.end() || begins_with_digit(word[1])) return true;
+  const std::string next = to_lower(word[1]);
+  for (const std::string_view measure : {"busbw", "algbw", "bus", "bw", "bandwidth", "time",
+                                         "latency", "on", "results", "performance", "perf"})
+    if (next == measure) return true;
+  return false;
+}
+
+// The first that is sure, else the first of all; longer names before shorter ones.
+std::optional<NamedCollective> collective_in(const std::vector<std::string>& words) {
+  std::optional<NamedCollective> vague;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    for (std::size_t length = std::min<std::size_t>(3, words.size() - i); length > 0; --length) {
+      std::string text = words[i];
+      for (std::size_t j = 1; j < length; ++j) text += " " + words[i + j];
+      const auto kind = collective_named(text);
+      if (!kind) continue;
+      const std::string last = to_lower(words[i + length - 1]);
+      const bool plain = (*kind == CollectiveKind::reduce && last == "reduce") ||
+                         (*kind == CollectiveKind::gather && last == "gather") ||
+                         (*kind == CollectiveKind::scatter && last == "scatter");
+      if (!plain || stands_as_name(words, i)) return NamedCollective{*kind, text, true};
+      if (!vague) vague = NamedCollective{*kind, text, false};
+    }
+  return vague;
+}
+
 std::string version_in(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     const bool library = words[i] == "NCCL" || words[i] == "RCCL";
@@ -114,13 +157,16 @@ bool ReportContext::in_place() const {
 }
 
 void ReportContext::describe(MeasuredRun& run) const {
+  std::optional<NamedCollective> named;
   for (const std::string* part : {&sentence_, &heading_, &title_})
-    for (const std::string& word : plain_words(*part))
-      if (!run.collective)
-        if (const auto kind = collective_named(word)) {
-          run.collective = kind;
-          run.collective_text = word;
-        }
+    if (!named || !named->sure) {
+      const auto found = collective_in(plain_words(*part));
+      if (found && (!named || found->sure)) named = found;
+    }
+  if (named && !run.collective) {
+    run.collective = named->kind;
+    run.collective_text = named->text;
+  }
   const std::string all = text();
   const std::string lower = to_lower(all);
   if (const auto machine = machine_in(all)) {
@@ -145,12 +191,11 @@ void ReportContext::describe_series(std::string_view label, MeasuredRun& run) co
     run.protocol.clear();
   }
   if (words.size() == 1 && is_protocol(words[0])) run.protocol = protocol_name(words[0]);
-  for (const std::string& word : words)  // "AllGather busbw (GB/s)" says more than the headings
-    if (const auto kind = collective_named(word)) {
-      run.collective = kind;
-      run.collective_text = word;
-      break;
-    }
+  // "AllGather busbw (GB/s)" says more than the headings.
+  if (const auto named = collective_in(words); named && (named->sure || !run.collective)) {
+    run.collective = named->kind;
+    run.collective_text = named->text;
+  }
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     const auto number = parse_whole_number(words[i]);
     const std::string unit = to_lower(words[i + 1]);

@@ -29,13 +29,15 @@ TEST_CASE("switches reduce from Hopper on, between three GPUs and more") {
 }
 
 TEST_CASE("PCIe cards have bridges, modules have not") {
-  for (const char* name : {"a100-pcie-80gb", "h100-pcie-80gb", "h100-nvl-94gb", "a30", "a40",
-                           "rtx-a6000", "rtx-3090", "quadro-rtx-6000"}) {
+  for (const char* name :
+       {"a100-pcie-80gb", "h100-pcie-80gb", "h100-nvl-94gb", "a30", "a40", "rtx-a6000", "rtx-3090",
+        "quadro-rtx-6000", "mi50-32gb", "mi60-32gb", "mi100-32gb", "mi210-64gb"}) {
     INFO(name);
     CHECK(has_bridges_only(find_gpu_type(name)));
   }
-  for (const char* name : {"a100-sxm4-40gb", "v100-sxm2-16gb", "p100-sxm2-16gb", "h100-sxm5-80gb",
-                           "h800-sxm5-80gb", "gb200-186gb", "mi250x-gcd", "l40s"}) {
+  for (const char* name :
+       {"a100-sxm4-40gb", "v100-sxm2-16gb", "p100-sxm2-16gb", "h100-sxm5-80gb", "h800-sxm5-80gb",
+        "gb200-186gb", "mi250x-gcd", "mi250-gcd", "mi300x-192gb", "l40s"}) {
     INFO(name);
     CHECK_FALSE(has_bridges_only(find_gpu_type(name)));
   }

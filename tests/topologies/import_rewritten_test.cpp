@@ -105,11 +105,60 @@ TEST_CASE("a matrix of peer access is passed over, alone it is refused by name")
   CHECK_FALSE(says(facts_of(matrix() + "\n" + kP2p).notes, "matrices in the file"));
 }
 
+TEST_CASE("names of GPUs parted by commas in a comment are no matrix") {
+  const auto nine = [](int) { return 9; };
+  for (const char* mark : {",", ";"}) {
+    const std::string names = fmt::format("GPU0{}GPU1", mark);
+    CAPTURE(names);
+    for (const std::string& comment :
+         {"# CUDA devices: " + names, "# export A=\"" + names + "\""}) {
+      check_matrix(comment + "\n" + matrix());
+      CHECK_FALSE(says(facts_of(comment + "\n" + matrix()).notes, "matrices in the file"));
+      check_matrix(comment + "\n" + replaced(matrix(), "\t", mark));
+    }
+    CHECK(facts_of("<!-- with " + names + " -->\n" + tree(nine)).gpus.size() == 8);
+    CHECK(facts_of("<!--\n" + names + "\n-->\n" + tree(nine)).gpus.size() == 8);
+  }
+}
+
+TEST_CASE("every matrix of peer access takes its header back") {
+  const std::string p2p = kP2p;
+  for (const std::string& text : {matrix() + "\n" + p2p + "\n" + p2p, p2p + p2p + "\n" + matrix(),
+                                  p2p + matrix() + "\n" + p2p}) {
+    check_matrix(text);
+    CHECK_FALSE(says(facts_of(text).notes, "matrices in the file"));
+  }
+  CHECK(says(facts_of(matrix() + "\n" + p2p + "\n" + matrix()).notes, "2 matrices in the file"));
+}
+
+TEST_CASE("GPUs with few links on board are taken to be linked, cards with a bridge are not") {
+  const auto devices = [](const std::string& device) {
+    std::string text = R"(<system version="1"><cpu numaid="0" arch="x86_64">)";
+    for (int i = 0; i < 8; ++i)
+      text += fmt::format(R"(<pci busid="0000:{:02x}:00.0" class="0x030200" device="{}"/>)", i + 7,
+                          device);
+    return text + "</cpu></system>";
+  };
+  for (const char* module : {"0x15f9", "0x7408"}) {  // P100-SXM2, MI250X
+    const ClusterSpec cluster = cluster_from(facts_of(devices(module)), {});
+    CHECK(cluster.node.intra.kind == IntraNodeKind::nvswitch);
+    CHECK(says(cluster.assumptions, "has 4 links"));
+  }
+  for (const char* card : {"0x2230", "0x740f"}) {  // RTX A6000, MI210
+    const ClusterSpec cluster = cluster_from(facts_of(devices(card)), {});
+    CHECK(cluster.node.intra.kind == IntraNodeKind::pcie);
+  }
+}
+
 TEST_CASE("what is near to a topology is named, with what to take") {
   CHECK(message_of("host:1:2 [0] NCCL INFO === System : maxBw 370.8 totalBw 370.8 ===\n")
             .find("NCCL_TOPO_DUMP_FILE=topo.xml") != std::string::npos);
   CHECK(message_of("| NVIDIA-SMI 535.104.05   Driver Version: 535.104.05 |\n")
             .find("take nvidia-smi topo -m") != std::string::npos);
+  // mpirun's marks are no list of JSON.
+  const std::string marked = message_of("[1,0]<stdout>:#  size \"x\" time  algbw  busbw\n");
+  CHECK(marked.find("this looks like nccl-tests output (amsp") != std::string::npos);
+  CHECK(message_of("[ {\"busbw\": 1}]").find("output in JSON") != std::string::npos);
   CHECK(message_of("{\"name\": \"x\", \"node\": {}, \"fabric\": {}}")
             .find("a cluster file already") != std::string::npos);
 }

@@ -120,10 +120,7 @@ class Builder {
   }
 
   // Cards that have NVLink only where a bridge is plugged on.
-  [[nodiscard]] bool bridged() const {
-    return type_.spec.name.find("PCI") != std::string::npos || type_.nvlinks <= 4 ||
-           type_.spec.name.find("NVL") != std::string::npos;
-  }
+  [[nodiscard]] bool bridged() const { return type_.nvlinks == 0 || has_bridges_only(type_); }
 
   // A file of PCI devices says nothing of NVLink, but GPUs of this type have it.
   void add_unseen_nvlinks() {

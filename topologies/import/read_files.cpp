@@ -34,6 +34,12 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> name
 std::string json_kind(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || (text[first] != '{' && text[first] != '[')) return "";
+  if (text[first] == '[') {  // mpirun marks lines with "[1,0]<stdout>:"
+    const std::size_t item = text.find_first_not_of(" \t\r\n", first + 1);
+    if (item == std::string_view::npos ||
+        std::string_view("{[\"").find(text[item]) == std::string_view::npos)
+      return "";
+  }
   const auto has = [&](const char* key) { return text.find(key) != std::string_view::npos; };
   if (has("\"traceEvents\"") || (has("\"ph\"") && has("\"ts\"")))
     return "this is a Chrome trace (of a simulated step, Perfetto or a profiler), which shows no "

@@ -55,12 +55,34 @@ bool is_in_list(std::string_view text, std::size_t at) {
   return end < text.size() && text[end] == '-';
 }
 
+// Whether a line begins as a matrix parted by this mark does: ",GPU0,GPU1", "GPU0,X,NV12" and the
+// same in quotes.
+bool has_parted_line(std::string_view text, char mark) {
+  const std::string before = std::string(" \t\"") + mark;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string_view line = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
+    const std::size_t first = line.find_first_not_of(before);
+    if (first == std::string_view::npos) continue;
+    line.remove_prefix(first);
+    if (!line.starts_with("GPU0")) continue;
+    line.remove_prefix(4);
+    if (line.starts_with('"')) line.remove_prefix(1);
+    if (line.starts_with(mark)) return true;
+  }
+  return false;
+}
+
 // Commas inside quotes and lists stay: "0-55,112-167" is one cell.
 std::string without_separators(std::string_view text) {
+  for (const char* element : {"<system", "<cpu", "<pci", "<graph"})
+    if (has(text, element)) return "";
   for (const char mark : {',', ';'}) {
     const std::string header = std::string("GPU0") + mark + "GPU1";
     const std::string quoted = std::string("GPU0\"") + mark + "\"GPU1\"";
-    if (!has(text, header) && !has(text, quoted)) continue;
+    if ((!has(text, header) && !has(text, quoted)) || !has_parted_line(text, mark)) continue;
     std::string plain;
     bool inside = false;
     for (std::size_t i = 0; i < text.size(); ++i) {

@@ -157,12 +157,12 @@ class TableReader {
         if (table_.rows.empty() && words[start] != table_.columns.front()) {
           read_header(words, start, table_);
         } else {
-          ++matrices_;
+          count_matrix();
           start_next_matrix(words, start);
         }
         return;
       }
-      ++matrices_;
+      count_matrix();
       read_header(words, start, table_);
       return;
     }
@@ -178,10 +178,16 @@ class TableReader {
       take_header_rest(words);
   }
 
+  void count_matrix() {
+    ++matrices_;
+    header_open_ = true;
+  }
+
   // The header above it was of that matrix.
   void pass_over_peer_access() {
     open_row_ = false;
-    if (!table_.peer_access) --matrices_;
+    if (header_open_) --matrices_;
+    header_open_ = false;
     table_.peer_access = true;
     if (!table_.rows.empty()) return;
     table_.columns.clear();
@@ -232,6 +238,7 @@ class TableReader {
 
   void take_row(const Words& words, std::size_t label) {
     const std::string name(words[label]);
+    header_open_ = false;
     if (table_.rows.size() >= kMostDevices) return;
     open_row_ = seen_.insert(name).second;
     if (!open_row_) {
@@ -290,6 +297,7 @@ class TableReader {
   std::size_t number_ = 0;
   std::string later_rows_;
   int matrices_ = 0;
+  bool header_open_ = false;    // a header was counted, no row of it was seen yet
   bool other_machine_ = false;  // the lines belong to a later matrix of other devices
   bool goes_on_ = false;        // a header came again after rows
   int header_lines_ = 0;

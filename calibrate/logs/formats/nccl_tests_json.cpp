@@ -114,15 +114,13 @@ void read_facts(const JsonValue& root, RawRun& raw) {
         facts.failure = printable(error.as_string());
 }
 
-// A file whose writer was killed: up to the last complete result.
-std::optional<JsonValue> parse_cut(std::string_view content, std::string_view name) {
-  const std::size_t last = content.rfind("{\"size\"");
-  if (last == std::string_view::npos) return std::nullopt;
-  const std::size_t end = content.rfind('}', last);
-  if (end == std::string_view::npos || content.rfind("\"results\"", end) == std::string_view::npos)
+// A document whose writer was killed: up to the last complete result.
+std::optional<JsonValue> parse_cut(std::string_view document, std::string_view name) {
+  const std::string closed = closed_document(document);
+  if (!contains(closed, "\"out_of_place\"") && !contains(closed, "\"in_place\""))
     return std::nullopt;
   try {
-    return JsonValue::parse_text(std::string(content.substr(0, end + 1)) + "]}", name);
+    return JsonValue::parse_text(closed, name);
   } catch (const InputError&) {
     return std::nullopt;
   }
@@ -149,6 +147,11 @@ class JsonRuns {
   JsonRuns(std::string_view content, std::string_view name)
       : lines_(lines_of_key(content, "\"size\"")),
         stem_(std::filesystem::path(name).stem().string()) {}
+
+  // The next document begins on this line: results of broken ones before it are passed over.
+  void go_to(std::size_t line) {
+    while (index_ < lines_.size() && lines_[index_] < line) ++index_;
+  }
 
   void take(const JsonValue& value, const std::string& note, int depth = 0) {
     constexpr int kDeepest = 8;
@@ -212,25 +215,48 @@ class JsonRuns {
   std::vector<MeasuredRun> runs_;
 };
 
+// A document that is no JSON, for the list of refused lines.
+RefusedLine refused_document(std::string_view text, std::size_t line, std::string_view message) {
+  constexpr std::string_view kMark = "not JSON: ";
+  if (const std::size_t at = message.find(kMark); at != std::string_view::npos)
+    message.remove_prefix(at + kMark.size());
+  return {line, printable(text.substr(0, text.find('\n'))),
+          fmt::format("document from line {} is no JSON (its lines are counted from there): {}",
+                      line, printable(message))};
+}
+
 std::vector<MeasuredRun> read_json(std::string_view content, std::string_view name) {
-  const std::vector<JsonDocument> documents = json_documents(content);
+  constexpr std::size_t kMostRefused = 1000;
   JsonRuns runs(content, name);
-  for (const JsonDocument& document : documents) {
+  std::vector<RefusedLine> refused;
+  std::optional<InputError> first_error;
+  std::size_t line = 1, counted = 0;
+  for (const JsonDocument& document : json_documents(content)) {
+    const std::string_view before = content.substr(counted, document.begin - counted);
+    line += static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
+    counted = document.begin;
+    runs.go_to(line);
     std::optional<JsonValue> root;
     std::string note;
     try {
       root = JsonValue::parse_text(document.text, name);
-    } catch (const InputError&) {
+    } catch (const InputError& error) {
       root = parse_cut(document.text, name);
-      // A single object that is broken: its own message says where.
-      if (!root && documents.size() == 1 && document.text[0] == '{' &&
-          contains(content, "\"results\""))
-        throw;
       note = "the file is cut short; the complete results were taken";
+      if (!root && refused.size() < kMostRefused)
+        refused.push_back(refused_document(document.text, line, error.what()));
+      if (!root && !first_error) first_error = error;
     }
     if (root) runs.take(*root, note);
   }
-  return runs.finish();
+  std::vector<MeasuredRun> read = runs.finish();
+  // Objects that are broken: the first one's own message says where.
+  if (read.empty() && first_error && contains(content, "\"results\"") &&
+      content[content.find_first_of("{[")] == '{')
+    throw InputError(*first_error);
+  if (!read.empty())
+    read.back().refused.insert(read.back().refused.end(), refused.begin(), refused.end());
+  return read;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -44,9 +45,23 @@ void check_parent(const fs::path& folder, const fs::path& asked) {
   try_file_in(at, asked);
 }
 
+// Absolute, behind links as far as it exists, without a last "/".
+fs::path whole(const fs::path& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  fs::path found = fs::weakly_canonical(absolute, error);
+  if (error) found = absolute.lexically_normal();
+  return found.has_filename() ? found : found.parent_path();
+}
+
+bool lies_in(const fs::path& inner, const fs::path& outer) {
+  const fs::path in = whole(inner), out = whole(outer);
+  return std::mismatch(out.begin(), out.end(), in.begin(), in.end()).first == out.end();
+}
+
 }  // namespace
 
-void check_output_file(const fs::path& file) {
+void check_output_file(const fs::path& file, const std::vector<fs::path>& made) {
   std::error_code error;
   if (file.empty()) throw InputError("an empty text is not the name of a file");
   const WriteTarget target = write_target(file);
@@ -55,7 +70,9 @@ void check_output_file(const fs::path& file) {
     refuse(file, "is a folder, not a file");
   const fs::path folder = target.file.parent_path();
   check_parent(folder, file);
-  if (!folder.empty() && !fs::exists(folder, error))
+  const bool will_be = std::any_of(made.begin(), made.end(),
+                                   [&](const fs::path& one) { return lies_in(folder, one); });
+  if (!folder.empty() && !will_be && !fs::exists(folder, error))
     refuse(file, fmt::format("there is no folder {}; make it first", folder.string()));
 }
 

@@ -136,20 +136,31 @@ void Options::option(std::string_view flags, std::string_view value_name, std::s
   declare(flags, value_name, help);
   app_.add_option(text(flags), value, text(help))->type_name(text(value_name));
 }
+// Options are checked when all of them are parsed: the folders are known then.
+std::function<std::string(const std::string&)> Options::output_file_check() const {
+  return refusal_of([folders = folders_](const std::string& file) {
+    std::vector<std::filesystem::path> made;
+    for (const CLI::Option* const folder : *folders)
+      made.insert(made.end(), folder->results().begin(), folder->results().end());
+    check_output_file(file, made);
+  });
+}
 void Options::output_file(std::string_view flags, std::string_view value_name,
                           std::string_view help, std::string& value) {
   option(flags, value_name, help, value);
-  app_.get_option(first_flag(flags))->check(refusal_of(check_output_file));
+  app_.get_option(first_flag(flags))->check(output_file_check());
 }
 void Options::output_file(std::string_view flags, std::string_view value_name,
                           std::string_view help, std::optional<std::string>& value) {
   option(flags, value_name, help, value);
-  app_.get_option(first_flag(flags))->check(refusal_of(check_output_file));
+  app_.get_option(first_flag(flags))->check(output_file_check());
 }
 void Options::output_folder(std::string_view flags, std::string_view value_name,
                             std::string_view help, std::string& value) {
   option(flags, value_name, help, value);
-  app_.get_option(first_flag(flags))->check(refusal_of(check_output_folder));
+  CLI::Option* const option = app_.get_option(first_flag(flags));
+  option->check(refusal_of(check_output_folder));
+  folders_->push_back(option);
 }
 void Options::integer(std::string_view flags, std::string_view value_name, std::string_view help,
                       long long& value, long long low, long long high) {

@@ -2,6 +2,7 @@
 // Declares the options of a command. A thin face of CLI11, so that its heavy header is compiled
 // once (options.cpp); the same declarations feed help, completion and the man page.
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,7 +11,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace amsp {
 
@@ -43,7 +45,8 @@ class Options {
               std::string& value);
   void option(std::string_view flags, std::string_view value_name, std::string_view help,
               std::optional<std::string>& value);
-  // Where results go: refused at once when nothing could be written there.
+  // Where results go: refused at once when nothing could be written there. The folder of a file
+  // need not exist where it is, or lies in, the command's own output folder.
   void output_file(std::string_view flags, std::string_view value_name, std::string_view help,
                    std::string& value);
   void output_file(std::string_view flags, std::string_view value_name, std::string_view help,
@@ -66,8 +69,11 @@ class Options {
 
  private:
   void declare(std::string_view flags, std::string_view value_name, std::string_view help);
+  [[nodiscard]] std::function<std::string(const std::string&)> output_file_check() const;
 
   CLI::App& app_;
+  std::shared_ptr<std::vector<const CLI::Option*>> folders_ =
+      std::make_shared<std::vector<const CLI::Option*>>();
   std::vector<OptionDeclaration> declared_;
 };
 

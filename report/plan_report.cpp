@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "base/units_text.hpp"
 #include "report/csv.hpp"
+#include "report/notes.hpp"
 #include "report/run_parts.hpp"
 #include "report/table.hpp"
 
@@ -136,9 +136,8 @@ double gpu_hours(const PlannedRun& planned, Tokens tokens) {
 std::string plan_table(const PlanRequest& request, const Plan& plan, const PlanPrice& price) {
   std::string text = fmt::format(
       "{} on {} GPU{} of {}: {} candidates, {} too large for {}, {} ruled out by their lower "
-      "bound, "
-      "{} simulated ({} of them too large), {} the same as another (no broadcast to overlap); best "
-      "by {}\n",
+      "bound, {} simulated ({} of them too large), {} the same as another (no broadcast to "
+      "overlap); best by {}\n",
       request.model.name, request.gpus, request.gpus == 1 ? "" : "s", request.cluster.name,
       plan.candidates, plan.too_large, request.cluster.node.gpu.name, plan.pruned, plan.simulated,
       plan.simulated_too_large, plan.equal,
@@ -150,10 +149,7 @@ std::string plan_table(const PlanRequest& request, const Plan& plan, const PlanP
     text += fmt::format("{} {} {}: {}\n", i + 1, plan.best[i].ties ? "equals" : "beats", i + 2,
                         plan.best[i].reason);
   if (!plan.paper_note.empty()) text += plan.paper_note + "\n";
-  std::set<std::string> said;
-  for (const PlannedRun& planned : plan.best)
-    for (const std::string& note : planned.run.notes)
-      if (said.insert(note).second) text += note + "\n";
+  for (const std::string& note : notes_of(plan)) text += note + "\n";
   return text;
 }
 

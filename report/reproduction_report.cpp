@@ -103,8 +103,7 @@ std::string reproduction_table(const Reproduction& reproduction) {
   if (const auto& fit = reproduction.fit)
     origin = fmt::format(
         "compute_efficiency {:.4f} (kernels against their measured times): with it {} of {} on {} "
-        "GPUs is "
-        "as in {};\nthat point is not counted, and --no-fit predicts without\n\n",
+        "GPUs is as in {};\nthat point is not counted, and --no-fit predicts without\n\n",
         fit->efficiency, fit->system, fit->model, fit->gpus, fit->source);
   return origin + table_text(points_table(reproduction)) + "\n" +
          table_text(bands_table(reproduction));

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "report/csv.hpp"
+#include "report/notes.hpp"
 #include "report/results.hpp"
 #include "report/table.hpp"
 
@@ -62,14 +63,11 @@ std::string shown_range(const RunResult& run) {
 // What does not go into columns: why a run does not fit, and what was done to the cluster.
 std::string notes_text(const std::vector<ReportedRun>& runs) {
   std::string text;
-  std::set<std::string> said;
   for (const ReportedRun& reported : runs)
     if (!reported.run.fits)
       text +=
           fmt::format("{} GPUs: does not fit; {}\n", reported.run.gpus, reported.run.fit_advice);
-  for (const ReportedRun& reported : runs)
-    for (const std::string& note : reported.run.notes)
-      if (said.insert(note).second) text += note + "\n";
+  for (const std::string& note : notes_of(runs)) text += note + "\n";
   return text.empty() ? "" : "\n" + text;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/file.hpp"
 #include "report/csv.hpp"
+#include "report/notes.hpp"
 #include "report/results.hpp"
 #include "report/table.hpp"
 
@@ -79,11 +80,11 @@ std::optional<std::size_t> best_of(const Json& runs) {
 // What the table's figures do not say, each once; what is too much for a screen is in the files.
 std::string notes_text(const Json& runs) {
   constexpr std::size_t kShown = 10;
-  std::vector<std::string> said;
+  std::vector<std::string> all;
   for (const Json& run : runs)
     for (const Json& note : run.value("notes", Json::array()))
-      if (std::find(said.begin(), said.end(), note.get<std::string>()) == said.end())
-        said.push_back(note.get<std::string>());
+      all.push_back(note.get<std::string>());
+  const std::vector<std::string> said = each_once(all);
   std::string text;
   for (std::size_t i = 0; i < std::min(kShown, said.size()); ++i) text += "\n" + said[i];
   if (said.size() > kShown)

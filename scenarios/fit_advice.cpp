@@ -94,8 +94,7 @@ std::string fit_advice(const ModelShape& model, const Training& training, const 
     if (const auto peak = peak_of(model, change, data_parallel); peak && *peak <= limit)
       return fmt::format("{} would fit (about {})", change.text, human(*peak));
   return "no mesh, recompute and micro-batch together make it fit on these GPUs (amsp plan says "
-         "what "
-         "would)";
+         "what would)";
 }
 
 std::string misfit(const ModelShape& model, const Training& training, const Strategy& strategy,

@@ -25,17 +25,6 @@ struct Lean {
   Bytes peak;
 };
 
-Bytes limit_of(const PlanRequest& request) {
-  return request.cluster.node.gpu.memory - request.training.memory_reserve;
-}
-
-Training training_of(const PlanRequest& request, const PlanCandidate& candidate) {
-  Training training = request.training;
-  training.micro_batch = candidate.micro_batch;
-  training.recompute = candidate.recompute;
-  return training;
-}
-
 // The candidate with the least peak of those whose bound is within `limit`. Rounds of a fixed size,
 // so that threads change nothing.
 std::optional<Lean> leanest(const PlanRequest& request, const Machine& machine,
@@ -70,8 +59,8 @@ std::optional<Lean> leanest(const PlanRequest& request, const Machine& machine,
 // The leanest candidate, where it fits; its peak is the simulated one.
 std::optional<Lean> fitting(const PlanRequest& request) {
   const Machine machine(request.cluster, request.calibration, request.gpus);
-  std::optional<Lean> lean = leanest(request, machine, limit_of(request));
-  if (!lean || lean->peak > limit_of(request)) return std::nullopt;
+  std::optional<Lean> lean = leanest(request, machine, memory_limit(request));
+  if (!lean || lean->peak > memory_limit(request)) return std::nullopt;
   const RunResult run = machine.simulate(request.model, training_of(request, lean->candidate),
                                          strategy_of(lean->candidate), {}, request.replay);
   if (!run.fits) return std::nullopt;
@@ -105,7 +94,7 @@ class Advice {
     const std::optional<Lean> least =
         leanest(request_, {request_.cluster, request_.calibration, request_.gpus});
     if (!least) return "";
-    const Bytes limit = limit_of(request_);
+    const Bytes limit = memory_limit(request_);
     return fmt::format(
         "the candidate that misses by least ({}) needs {}, {} more than the {} that a {} leaves; "
         "{}",
@@ -133,6 +122,8 @@ class Advice {
     const std::string none = fmt::format("no number of GPUs up to {} makes it fit", largest());
     if (const auto sequence = first_that_fits(shorter_sequences(lean)))
       return none + ", but " + *sequence;
+    if (const auto all = shorter_on_more_gpus(lean))
+      return none + ", nor does a shorter sequence alone, but " + *all;
     return none + ", nor does a shorter sequence";
   }
 
@@ -141,6 +132,15 @@ class Advice {
       if (const auto lean = fitting(variation.request))
         return fmt::format("{} would fit ({}: {})", variation.options, text_of(lean->candidate),
                            human(lean->peak));
+    return std::nullopt;
+  }
+
+  // The longest of the shorter sequences that fits on the most GPUs, on the fewest that it fits on.
+  std::optional<std::string> shorter_on_more_gpus(const Variation& from) const {
+    for (const Variation& shorter : shorter_sequences(from)) {
+      const std::vector<Variation> more = more_gpus(shorter);
+      if (!more.empty() && fitting(more.back().request)) return first_that_fits(more);
+    }
     return std::nullopt;
   }
 
@@ -185,8 +185,8 @@ class Advice {
     const std::int64_t batch = request_.training.global_batch;
     const std::int64_t smallest = *std::min_element(from.request.micro_batch_sizes.begin(),
                                                     from.request.micro_batch_sizes.end());
-    for (int gpus = request_.gpus + 1; gpus <= kMostGpus; gpus += gpus < node ? 1 : node) {
-      if (gpus > node) gpus -= gpus % node;
+    const auto next = [node](int n) { return n < node ? n + 1 : (n / node + 1) * node; };
+    for (int gpus = next(request_.gpus); gpus <= kMostGpus; gpus = next(gpus)) {
       Variation one = from;
       one.request.gpus = gpus;
       one.add(fmt::format("--gpus {}", gpus));

@@ -55,9 +55,7 @@ QuickBounds::QuickBounds(const PlanRequest& request, const Machine& machine)
         passes_.try_emplace({candidate.micro_batch, candidate.recompute}, Pass{});
     if (!is_new) continue;
     // One micro-batch, nothing sharded: no gradients are added up, nothing is gathered.
-    Training training = request.training;
-    training.micro_batch = candidate.micro_batch;
-    training.recompute = candidate.recompute;
+    Training training = training_of(request, candidate);
     training.global_batch = candidate.micro_batch * request.gpus;
     Schedule schedule = generate_schedule(
         request.model, training, strategy_of({{}, candidate.micro_batch, candidate.recompute}),

@@ -91,17 +91,6 @@ class Search {
     if (progress_ && settled > 0) progress_(settled);
   }
 
-  [[nodiscard]] Training training_of(const PlanCandidate& candidate) const {
-    Training training = request_.training;
-    training.micro_batch = candidate.micro_batch;
-    training.recompute = candidate.recompute;
-    return training;
-  }
-
-  [[nodiscard]] Bytes limit() const {
-    return machine_.cluster().node.gpu.memory - request_.training.memory_reserve;
-  }
-
   void enqueue() {
     std::int64_t settled = 0;
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
@@ -124,13 +113,13 @@ class Search {
   }
 
   [[nodiscard]] PaperObjective t_comm(const PlanCandidate& candidate, bool share_nics) const {
-    return paper_objective(request_.model, training_of(candidate), candidate.meshes,
+    return paper_objective(request_.model, training_of(request_, candidate), candidate.meshes,
                            machine_.data_parallel(), strategy_of(candidate).bucket,
                            machine_.cluster(), machine_.collectives(), share_nics);
   }
 
   bool refuse_too_large(const Prospect& one) {
-    if (one.memory_bound <= limit()) return false;
+    if (one.memory_bound <= limit_) return false;
     ++plan_.too_large;
     return true;
   }
@@ -161,11 +150,11 @@ class Search {
 
   void examine(Prospect& one) const {
     const PlanCandidate& candidate = candidates_[one.index];
-    const Schedule schedule = generate_schedule(request_.model, training_of(candidate),
+    const Schedule schedule = generate_schedule(request_.model, training_of(request_, candidate),
                                                 strategy_of(candidate), machine_.data_parallel());
     one.stage = Prospect::Stage::scheduled;
     one.memory_bound = std::max(one.memory_bound, memory_bound(schedule));
-    if (one.memory_bound > limit()) return;
+    if (one.memory_bound > limit_) return;
     if (has_period())
       one.bound = std::max(one.bound, step_time_bound(schedule, machine_.network(),
                                                       machine_.collectives(), machine_.compute()));
@@ -175,7 +164,7 @@ class Search {
   // The bound that knows which groups share NICs. It costs a tenth of a simulation or less.
   void fold(Prospect& one) const {
     const PlanCandidate& candidate = candidates_[one.index];
-    const Schedule schedule = generate_schedule(request_.model, training_of(candidate),
+    const Schedule schedule = generate_schedule(request_.model, training_of(request_, candidate),
                                                 strategy_of(candidate), machine_.data_parallel());
     const ReplayInput input{schedule, machine_.network(), machine_.collectives(),
                             machine_.compute()};
@@ -203,8 +192,8 @@ class Search {
 
   [[nodiscard]] RunResult simulate(const PlanCandidate& candidate,
                                    const ReplayOptions& options) const {
-    return machine_.simulate(request_.model, training_of(candidate), strategy_of(candidate), {},
-                             options);
+    return machine_.simulate(request_.model, training_of(request_, candidate),
+                             strategy_of(candidate), {}, options);
   }
 
   [[nodiscard]] PlannedRun simulate(const Prospect& prospect) const {
@@ -240,14 +229,14 @@ class Search {
   [[nodiscard]] std::string without_sharing() const {
     std::vector<Prospect> all;
     for (std::size_t i = 0; i < candidates_.size(); ++i)
-      if (quick_.memory(candidates_[i]) <= limit())
+      if (quick_.memory(candidates_[i]) <= limit_)
         all.push_back({i, {}, t_comm(candidates_[i], false).total(), {}, {}, {}});
     std::stable_sort(all.begin(), all.end(),
                      [](const Prospect& a, const Prospect& b) { return a.key < b.key; });
     for (Prospect& one : all) {
       const Seconds alone = one.key;
       examine(one);
-      if (one.memory_bound > limit() || !simulate(one).run.fits) continue;
+      if (one.memory_bound > limit_ || !simulate(one).run.fits) continue;
       const PlanCandidate& found = candidates_[one.index];
       return fmt::format(
           "T_comm counts the NICs of a node as shared by all groups of a family (as they are when "
@@ -262,6 +251,7 @@ class Search {
   const PlanRequest& request_;
   const Machine& machine_;
   const PlanProgress& progress_;
+  const Bytes limit_ = memory_limit(request_);
   QuickBounds quick_;
   std::vector<PlanCandidate> candidates_;
   std::priority_queue<Prospect, std::vector<Prospect>, Later> queue_;
@@ -319,6 +309,17 @@ Strategy strategy_of(const PlanCandidate& candidate) {
   strategy.inter_tensor_ownership = true;
   strategy.overlap_broadcast = candidate.overlap_broadcast;
   return strategy;
+}
+
+Training training_of(const PlanRequest& request, const PlanCandidate& candidate) {
+  Training training = request.training;
+  training.micro_batch = candidate.micro_batch;
+  training.recompute = candidate.recompute;
+  return training;
+}
+
+Bytes memory_limit(const PlanRequest& request) {
+  return request.cluster.node.gpu.memory - request.training.memory_reserve;
 }
 
 Plan make_plan(const PlanRequest& request, const PlanProgress& progress) {

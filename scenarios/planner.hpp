@@ -75,5 +75,8 @@ Plan make_plan(const PlanRequest& request, const PlanProgress& progress = {});
 // The candidates in their fixed order.
 std::vector<PlanCandidate> plan_candidates(const PlanRequest& request);
 Strategy strategy_of(const PlanCandidate& candidate);
+Training training_of(const PlanRequest& request, const PlanCandidate& candidate);
+// What the reserve leaves of a GPU.
+Bytes memory_limit(const PlanRequest& request);
 
 }  // namespace amsp

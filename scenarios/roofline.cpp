@@ -41,8 +41,8 @@ void hold_to_roofline(RunResult& result, const GpuSpec& gpu) {
     result.step_time_low = result.step_time;
     result.notes.push_back(fmt::format(
         "{} GPUs: impossible: the kernels of a step need {} at the data-sheet peak of a {}, but "
-        "the "
-        "step takes {} (MFU {:.3f}); a compute efficiency or a table of kernel times is too fast",
+        "the step takes {} (MFU {:.3f}); a compute efficiency or a table of kernel times is too "
+        "fast",
         result.gpus, human(roofline), gpu.name, human(result.step_time), result.mfu));
     return;
   }
@@ -50,8 +50,7 @@ void hold_to_roofline(RunResult& result, const GpuSpec& gpu) {
     result.step_time_low = roofline;
     result.notes.push_back(
         fmt::format("{} GPUs: the fast end of the interval is cut at {}, what the kernels of a "
-                    "step need at the "
-                    "data-sheet peak of a {}",
+                    "step need at the data-sheet peak of a {}",
                     result.gpus, human(roofline), gpu.name));
   }
   if (result.mfu > 1)

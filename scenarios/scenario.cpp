@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 
 #include "base/file.hpp"
 #include "base/output_path.hpp"
+#include "scenarios/reference.hpp"
 #include "workloads/generator.hpp"
 
 namespace amsp {
@@ -18,6 +20,8 @@ constexpr int kMostGpus = 1 << 20;
 // Beyond these a calibration is of another GPU, or a unit was mistaken.
 constexpr double kLeastEfficiency = 0.1, kMostEfficiency = 10;
 
+// What a published result is of: not how it is predicted (calibration, compute_efficiency), nor the
+// GPUs, as each number of them has rows of its own.
 constexpr std::array<std::string_view, 8> kPublishedJob{"cluster",
                                                         "model",
                                                         "training",
@@ -78,7 +82,9 @@ std::string as_in_file(const std::filesystem::path& scenario, const std::string&
   const std::filesystem::path path(value);
   const bool names_file = key == "cluster" || key == "model" || key == "calibration" ||
                           key == "perturbations.placement";
-  if (!names_file || !scenario.has_parent_path() || beside("x/y", value) == value) return value;
+  const bool is_object = !value.empty() && value.front() == '{';
+  if (!names_file || is_object || !scenario.has_parent_path() || beside("x/y", value) == value)
+    return value;
   return std::filesystem::relative(path, scenario.parent_path()).string();
 }
 
@@ -97,22 +103,74 @@ JsonValue with_strategy_object(const JsonValue& json) {
   return json.with("strategy", fmt::format(R"({{"preset": {}}})", strategy->dump()));
 }
 
-// What a published result is of: not how it is predicted (calibration, compute_efficiency), nor the
-// GPUs, as each number of them has rows of its own.
-std::vector<std::string> published_job(JsonValue json) {
-  // A preset's name and an object with nothing else are one strategy; a reserve takes no time.
-  json = with_strategy_object(json);
-  if (const auto training = json.find("training"); training && training->is_object())
-    json = json.with("training.memory_reserve", "0B");
-  std::vector<std::string> parts;
-  for (const std::string_view key : kPublishedJob) {
-    const auto dot = key.find('.');
-    auto value = json.find(key.substr(0, dot));
-    if (value && dot != std::string_view::npos)
-      value = value->is_object() ? value->find(key.substr(dot + 1)) : std::nullopt;
-    parts.push_back(value ? value->dump() : "");
+// A value under a dotted key of at most two steps.
+std::optional<JsonValue> part_of(const JsonValue& json, std::string_view key) {
+  const auto dot = key.find('.');
+  const auto value = json.find(key.substr(0, dot));
+  if (!value || dot == std::string_view::npos) return value;
+  return value->is_object() ? value->find(key.substr(dot + 1)) : std::nullopt;
+}
+
+// Without what says nothing of the job: names, texts, prices, how it is predicted, a reserve (which
+// takes no time).
+ClusterSpec published_cluster(const JsonValue& json) {
+  ClusterSpec cluster = read_cluster(json);
+  cluster.name = cluster.description = cluster.calibration = cluster.hash = "";
+  cluster.sources = cluster.assumptions = {};
+  cluster.price_per_gpu_hour = 0;
+  return cluster;
+}
+
+ModelShape published_model(const JsonValue& json) {
+  ModelShape model = read_model(json);
+  model.name = model.hash = "";
+  return model;
+}
+
+Training published_training(const JsonValue& json) {
+  Training training = parse_training(json);
+  training.memory_reserve = Bytes(0);
+  return training;
+}
+
+std::optional<Strategy> strategy_on(const JsonValue& scenario, int gpus) {
+  try {
+    return parse_strategy(scenario.at("strategy"),
+                          data_parallel_mesh(read_cluster(scenario.at("cluster")), gpus));
+  } catch (const InputError&) {
+    return std::nullopt;
   }
-  return parts;
+}
+
+// On every number of GPUs that has published values, as meshes may depend on it ("all").
+bool same_strategy(const JsonValue& file, const JsonValue& set, const ReferenceKey& reference) {
+  std::set<int> published;
+  for (const ReferenceRow& row : load_reference())
+    if (row.system == reference.system && row.model == reference.model && row.gpus > 0)
+      published.insert(row.gpus);
+  bool same = false;
+  for (const int gpus : published) {
+    const auto before = strategy_on(file, gpus), after = strategy_on(set, gpus);
+    if (before != after) return false;
+    same = same || before.has_value();
+  }
+  return same;
+}
+
+// The same text, or texts that are read as the same.
+bool same_part(const JsonValue& file, const JsonValue& set, std::string_view key,
+               const ReferenceKey& reference) {
+  const auto before = part_of(file, key), after = part_of(set, key);
+  if (!before || !after) return !before && !after;
+  if (before->dump() == after->dump()) return true;
+  try {
+    if (key == "cluster") return published_cluster(*before) == published_cluster(*after);
+    if (key == "model") return published_model(*before) == published_model(*after);
+    if (key == "training") return published_training(*before) == published_training(*after);
+  } catch (const InputError&) {
+    return false;
+  }
+  return key == "strategy" && same_strategy(file, set, reference);
 }
 
 // The reference is that of the file as it is, unless the user names one.
@@ -121,11 +179,10 @@ void drop_reference_of_another_job(Scenario& scenario, const JsonValue& file,
   if (!scenario.reference) return;
   const auto reference = file.find("reference");
   if (!reference || reference->dump() != set.at("reference").dump()) return;
-  const std::vector<std::string> before = published_job(file), after = published_job(set);
-  for (std::size_t i = 0; i < before.size(); ++i)
-    if (before[i] != after[i])
+  for (const std::string_view key : kPublishedJob)
+    if (!same_part(file, set, key, *scenario.reference))
       scenario.reference_lost_by +=
-          (scenario.reference_lost_by.empty() ? "" : ", ") + std::string(kPublishedJob[i]);
+          (scenario.reference_lost_by.empty() ? "" : ", ") + std::string(key);
   if (!scenario.reference_lost_by.empty()) scenario.reference.reset();
 }
 

@@ -152,8 +152,8 @@ std::vector<std::string> notes_on(const PerturbationSpec& spec) {
   for (const std::string& name : spec.failed)
     notes.push_back(fmt::format(
         "{} is down from the start, as after a restart: collectives are laid out without it (a "
-        "node "
-        "uses its other NICs, in fewer rings), which can be faster than rings through a slow NIC",
+        "node uses its other NICs, in fewer rings), which can be faster than rings through a slow "
+        "NIC",
         name));
   if (spec.repetitions > 1 && !spec.random())
     notes.push_back("nothing is random, so that one repetition says it all");

@@ -32,6 +32,7 @@ struct ModelShape {
   bool embedding_norm = false;         // bloom: a norm behind the embedding
   std::int64_t learned_positions = 0;  // GPT-2, OPT: rows of a learned position table
   std::string hash;                    // SHA-256 of the file's text
+  bool operator==(const ModelShape&) const = default;
 };
 
 // Throw InputError with the place of what is missing, inconsistent or not modelled (mixture of

@@ -52,6 +52,7 @@ struct Strategy {
   Mesh secondary{0, 0};                 // ZeRO++ hpZ: mesh of the backward shard; 0 = off
   bool quantized_weights = false;       // ZeRO++ qwZ (int8 gathers)
   bool quantized_gradients = false;     // ZeRO++ qgZ (int4 hierarchical all-to-all)
+  bool operator==(const Strategy&) const = default;
 };
 
 // A preset with its meshes set for this job.

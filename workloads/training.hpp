@@ -23,6 +23,7 @@ struct Training {
   Dtype dtype = Dtype::bf16;         // of P and G; OS are fp32 (Adam: 12 bytes a parameter)
   Recompute recompute = Recompute::none;
   Bytes memory_reserve = gibibytes(2);  // left free on the GPU before a run "fits"
+  bool operator==(const Training&) const = default;
 };
 
 // {"sequence_length": 4096, "micro_batch": 1, "global_batch": 1024 | "4Mi tokens"}; see

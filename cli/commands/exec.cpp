@@ -32,9 +32,8 @@ class ExecCommand : public Command {
   }
   std::string_view details() const override {
     return "Ranks are local processes (as many as the schedule has), or come from torchrun, srun "
-           "or "
-           "mpirun, whose environment variables are read. A rank that dies, hangs or disagrees on "
-           "the schedule ends the job with a message that names it.";
+           "or mpirun, whose environment variables are read. A rank that dies, hangs or disagrees "
+           "on the schedule ends the job with a message that names it.";
   }
   void declare(Options& options) override {
     options.optional_positional(

@@ -29,9 +29,8 @@ class ImportCommand : public Command {
   }
   std::string_view details() const override {
     return "FILE...: the output of nvidia-smi topo -m, NCCL topology XML (NCCL_TOPO_DUMP_FILE), "
-           "NCCL "
-           "graph XML (NCCL_GRAPH_DUMP_FILE, reported only); several files are taken to be of one "
-           "machine.\n"
+           "NCCL graph XML (NCCL_GRAPH_DUMP_FILE, reported only); several files are taken to be of "
+           "one machine.\n"
            "What the files do not say is filled with defaults; each is printed on stderr and kept "
            "in the file's \"assumptions\".";
   }

@@ -2,7 +2,6 @@
 // amsp plan: the best meshes, micro-batch, recompute and overlap for a job.
 #include <charconv>
 #include <cstdio>
-#include <set>
 #include <sstream>
 
 #include "base/file.hpp"
@@ -12,6 +11,7 @@
 #include "cli/command.hpp"
 #include "cli/html_flag.hpp"
 #include "cli/replay_options.hpp"
+#include "report/notes.hpp"
 #include "report/plan_report.hpp"
 #include "report/run_trace.hpp"
 #include "scenarios/parallel.hpp"
@@ -84,7 +84,8 @@ class PlanCommand : public Command {
                              : format_ == "csv" ? plan_csv(request, plan, price)
                                                 : plan_table(request, plan, price);
     std::fputs(text.c_str(), stdout);
-    if (format_ == "csv") note_remarks(plan);
+    if (format_ == "csv")  // has no place for them
+      for (const std::string& remark : notes_of(plan)) note(remark);
     if (html_.wanted()) write_page(request, plan, plan_json(request, plan, price));
     if (plan.best.empty()) throw CheckFailed("nothing fits: " + plan.nothing_fits);
     return 0;
@@ -94,13 +95,6 @@ class PlanCommand : public Command {
   static Plan find_plan(const PlanRequest& request) {
     Progress progress("plan", static_cast<std::int64_t>(plan_candidates(request).size()));
     return make_plan(request, [&progress](std::int64_t settled) { progress.advance(settled); });
-  }
-  // CSV has no place for them.
-  static void note_remarks(const Plan& plan) {
-    std::set<std::string> said;
-    for (const PlannedRun& planned : plan.best)
-      for (const std::string& remark : planned.run.notes)
-        if (said.insert(remark).second) note(remark);
   }
   // The plan, and one step of its best candidate.
   void write_page(const PlanRequest& request, const Plan& plan, const std::string& json) const {

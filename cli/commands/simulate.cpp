@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
-#include <set>
 
 #include "base/file.hpp"
 #include "base/progress.hpp"
@@ -12,6 +11,7 @@
 #include "cli/html_flag.hpp"
 #include "cli/perturbation_options.hpp"
 #include "cli/replay_options.hpp"
+#include "report/notes.hpp"
 #include "report/results.hpp"
 #include "report/run_trace.hpp"
 
@@ -92,14 +92,8 @@ class SimulateCommand : public Command {
     else
       text = format_ == "csv" ? results_csv(runs) : results_table(runs);
     std::fputs(text.c_str(), stdout);
-    if (format_ == "csv") note_remarks(runs);
-  }
-  // CSV has no place for them.
-  static void note_remarks(const std::vector<ReportedRun>& runs) {
-    std::set<std::string> said;
-    for (const ReportedRun& reported : runs)
-      for (const std::string& remark : reported.run.notes)
-        if (said.insert(remark).second) note(remark);
+    if (format_ == "csv")  // has no place for them
+      for (const std::string& remark : notes_of(runs)) note(remark);
   }
 
   std::string scenario_, format_ = "table", directory_;

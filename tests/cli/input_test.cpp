@@ -95,6 +95,25 @@ TEST_CASE("results that could not be written are refused before the run, by the 
   CHECK(fs::exists(deep / "results.json"));
 }
 
+TEST_CASE("a page may lie in the folder that the command makes for its results, and in no other") {
+  const Folder folder;
+  const std::string words = "simulate " + small_step;
+  const std::string to = " -o " + (folder.path / "res").string();
+  const auto page = [&folder](const std::string& name) {
+    return " --html " + (folder.path / name).string();
+  };
+  for (const std::string& other :
+       {to + page("rest/page.html"), page("res/page.html"), to + page("res/../no/page.html")}) {
+    const Outcome run = amsp_run(words + other);
+    CHECK(run.status == 2);
+    CHECK_THAT(run.err, Contains("there is no folder"));
+  }
+  CHECK_FALSE(fs::exists(folder.path / "res"));
+  CHECK(amsp_run(words + page("res/pages/page.html") + to + "/").status == 0);
+  CHECK(fs::exists(folder.path / "res/pages/page.html"));
+  CHECK(fs::exists(folder.path / "res/results.json"));
+}
+
 TEST_CASE("the plan's lists and reserve are refused by option, word and what is accepted") {
   const std::string plan = "plan --model llama-7b --cluster a800-4hdr --global-batch 8 ";
   for (const auto& [flags, word] : {std::pair{"1,a", "\"a\""},

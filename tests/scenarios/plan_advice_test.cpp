@@ -88,6 +88,29 @@ TEST_CASE("settings that were not asked for come first, then a shorter sequence"
   CHECK(fits(request));
 }
 
+TEST_CASE("where neither more GPUs nor a shorter sequence alone do, both together") {
+  PlanRequest request = request_of(8, 8, gibibytes(77.9));
+  request.model = load_model("llama-65b");
+  request.training.sequence_length = 262144;
+  const std::string advice = plan_advice(request);
+  INFO(advice);
+  CHECK_THAT(advice, Contains("no number of GPUs up to 16384 makes it fit, nor does a shorter "
+                              "sequence alone, but --seq-len"));
+  const auto number = [&advice](const std::string& option) {
+    return std::stoll(advice.substr(advice.find(option + " ") + option.size() + 1));
+  };
+  request.gpus = static_cast<int>(number("--gpus"));
+  request.training.global_batch = request.gpus;
+  request.training.sequence_length = number("--seq-len");
+  CHECK(fits(request));
+  request.training.sequence_length *= 2;
+  CHECK_FALSE(fits(request));
+  request.training.sequence_length /= 2;
+  request.gpus /= 2;
+  request.training.global_batch = request.gpus;
+  CHECK_FALSE(fits(request));
+}
+
 TEST_CASE("one node without a fabric is not enlarged") {
   PlanRequest request = request_of(8, 64, gibibytes(3));
   request.cluster.fabric.kind = FabricKind::none;

@@ -80,7 +80,9 @@ TEST_CASE("a reference goes with the job that was published, and with no other")
   for (const char* same :
        {"gpus=512", "calibration=null", "compute_efficiency=0.9", "training.memory_reserve=4GiB",
         "training.micro_batch=1", "strategy.optimizer=8x1", "perturbations.kernel_jitter=0.1",
-        "perturbations.repetitions=3", "perturbations.seed=3", "description=mine"}) {
+        "perturbations.repetitions=3", "perturbations.seed=3", "description=mine",
+        "training.global_batch=4194304 tokens", "training.recompute=none",
+        "strategy.optimizer=node"}) {
     INFO(same);
     CHECK(lost({same}).empty());
   }
@@ -90,6 +92,15 @@ TEST_CASE("a reference goes with the job that was published, and with no other")
   CHECK(lost({"cluster=dgx-h100"}) == "cluster");
   CHECK(lost({R"(perturbations.slow_gpus=[{"gpu": 1, "speed": 0.5}])"}) ==
         "perturbations.slow_gpus");
+  CHECK(lost({"training.global_batch=4198400 tokens"}) == "training");
+  CHECK(lost({"strategy.optimizer=all"}) == "strategy");  // 8x1 only on 8 GPUs
+  // The same cluster by path, and under another name; another one.
+  CHECK(lost({"cluster=" + (data_folder("topologies") / "a800-4hdr.json").string()}).empty());
+  ClusterSpec cluster = load_cluster("a800-4hdr");
+  cluster.name = "mine";
+  CHECK(lost({"cluster=" + to_json(cluster)}).empty());
+  cluster.node.nics.pop_back();
+  CHECK(lost({"cluster=" + to_json(cluster)}) == "cluster");
   // Who says what to compare with is taken at their word.
   CHECK(lost({"strategy=zero3", "reference.system=DeepSpeed-ZeRO-3"}).empty());
   CHECK(load_scenario("paper-7b-mics", {"strategy.optimizer=8x1"}).reference.has_value());

@@ -37,7 +37,9 @@ class CalibratedCollectiveModel : public CollectiveModel {
     estimate.fluid = std::clamp(estimate.time * share, bound, estimate.time);
     estimate.latency = estimate.time - estimate.fluid;
     const double factor = value.factor90();
-    estimate.low = std::max(estimate.time / factor, bound);
+    // The wire's rates are fitted, too: a measurement can be faster by what repeated runs differ.
+    const double scatter = std::exp(CurveValue::z90 * CurveValue::least_deviation);
+    estimate.low = std::max(estimate.time / factor, bound / scatter);
     estimate.high = estimate.time * factor;
     estimate.algorithm = name_of(candidate.algorithm);
     estimate.protocol = name_of(candidate.protocol);

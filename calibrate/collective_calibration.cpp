@@ -171,9 +171,8 @@ CurveValue CollectiveCalibration::fitted(const KindFit& fit, CollectiveKind kind
   } else {
     variance += fit.spread * fit.spread;
   }
-  constexpr double least = 0.02;  // repeated runs differ by that much
   const double factor = bytes < large_size ? fit.small_interval_factor : fit.interval_factor;
-  value.log_deviation = std::max(least, factor * std::sqrt(variance));
+  value.log_deviation = std::max(CurveValue::least_deviation, factor * std::sqrt(variance));
   return value;
 }
 

@@ -61,6 +61,7 @@ struct CurveValue {
   [[nodiscard]] double factor90() const;
   // Standard deviations in the half of a two-sided 90 % interval of a normal distribution.
   static constexpr double z90 = 1.6449;
+  static constexpr double least_deviation = 0.02;  // repeated runs differ by that much
 };
 
 class CollectiveCalibration {

@@ -116,6 +116,12 @@ std::string fit_report(const Calibration& calibration, bool all_rows) {
       text += fmt::format("{}\n  from 16 MiB: {}\n  below:       {}\n", name_of(fit.kind),
                           quality(*calibration.collectives, fit, true),
                           quality(*calibration.collectives, fit, false));
+      // As many as the correction needs.
+      if (fit.rows.size() < 4)
+        text += fmt::format(
+            "  too few points ({}, a fit needs 4): predictions stay near NCCL's constants and data "
+            "sheets\n",
+            fit.rows.size());
       text += "  parameters (90 % interval):\n";
       write_parameters(fit, calibration.collectives->system.parameters, text);
       write_rows(*calibration.collectives, fit, all_rows, text);

@@ -10,6 +10,8 @@
 
 #include "base/file.hpp"
 #include "calibrate/calibrate_files.hpp"
+#include "calibrate/collective_calibration.hpp"
+#include "calibrate/fit_report.hpp"
 #include "calibrate/plausible_times.hpp"
 #include "calibrate/repeated_runs.hpp"
 #include "calibrate/source_names.hpp"
@@ -294,4 +296,19 @@ TEST_CASE("whatever is written can be read back") {
       CHECK(has(error.what(), "noise.csv"));
     }
   }
+}
+
+TEST_CASE("points too few for a fit are named; an interval never ends at what was measured") {
+  const Folder folder;
+  const auto fitted = [&](const std::string& name, const std::string& text) {
+    return calibrate(read_measurements({folder.file(name, text)}, "dgx-h100"));
+  };
+  const std::string one = "collective,gpus,message_bytes,time_s\nall_reduce,8,16777216,4e-4\n";
+  CHECK(has(fit_report(fitted("one.csv", one), false), "too few points (1, a fit needs 4)"));
+  const Calibration whole = fitted("enough.csv", table("time_s", 1, "all_reduce"));
+  CHECK_FALSE(has(fit_report(whole, false), "too few"));
+  const auto model = calibrated_collective_model(*whole.collectives);
+  const CollectiveEstimate largest =
+      model->estimate(CollectiveKind::all_reduce, Bytes(std::exp2(30)), Dtype::bf16, {16, 8, 2, 0});
+  CHECK(largest.low < largest.time / 1.03);
 }

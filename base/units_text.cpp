@@ -83,7 +83,10 @@ std::string scaled(double value, std::span<const Unit> ascending) {
 }  // namespace
 
 Bytes parse_bytes(std::string_view text, const Place& place) {
-  return Bytes(parse(text, kBytes, "size", "80GiB", place));
+  // A number alone may have been meant in bytes: it is shown with that unit.
+  const bool bare = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+  const std::string example = bare ? fmt::format("{}B or 80GiB", text) : "80GiB";
+  return Bytes(parse(text, kBytes, "size", example, place));
 }
 Seconds parse_seconds(std::string_view text, const Place& place) {
   return Seconds(parse(text, kSeconds, "time", "25us", place));

@@ -40,30 +40,6 @@ void read_one(const std::string& file, Measurements& all) {
   all.sources.push_back(std::move(source));
 }
 
-// The logs' own GPUs and ranks against the cluster that the user names.
-void compare_with_cluster(Measurements& all) {
-  const ClusterSpec& cluster = all.cluster;
-  std::set<std::string> told;
-  for (const MeasuredRun& run : all.runs) {
-    if (!run.gpu.empty() && told.insert(run.file + "|" + run.gpu).second) {
-      std::string type = run.gpu;
-      try {
-        type = find_gpu_type(run.gpu).spec.name;
-      } catch (const InputError&) {
-        type += " (not in the catalogue)";
-      }
-      if (type != cluster.node.gpu.name)
-        all.warnings.push_back(fmt::format("{}: measured on {}, but the GPUs of {} are {}",
-                                           run.file, type, cluster.name, cluster.node.gpu.name));
-    }
-    if (run.nranks.value_or(0) > cluster.gpus() && told.insert(run.file).second)
-      all.warnings.push_back(
-          fmt::format("{}: measured on {} ranks, but {} has {} GPUs; taken as if "
-                      "it had more such nodes",
-                      run.file, *run.nranks, cluster.name, cluster.gpus()));
-  }
-}
-
 std::string files_of(const std::vector<CalibrationSource>& sources) {
   std::string names;
   for (const CalibrationSource& source : sources)
@@ -113,15 +89,52 @@ void shorten_names(Measurements& all) {
 
 }  // namespace
 
+std::vector<std::string> other_machine(const std::vector<MeasuredRun>& runs,
+                                       const ClusterSpec& cluster) {
+  std::vector<std::string> warnings;
+  std::set<std::string> told;
+  for (const MeasuredRun& run : runs) {
+    if (!run.gpu.empty() && told.insert(run.file + "|" + run.gpu).second) {
+      std::string type = run.gpu;
+      try {
+        type = find_gpu_type(run.gpu).spec.name;
+      } catch (const InputError&) {
+        type += " (not in the catalogue)";
+      }
+      if (type != cluster.node.gpu.name)
+        warnings.push_back(fmt::format("{}: measured on {}, but the GPUs of {} are {}", run.file,
+                                       type, cluster.name, cluster.node.gpu.name));
+    }
+    if (run.nranks.value_or(0) > cluster.gpus() && told.insert(run.file).second)
+      warnings.push_back(
+          fmt::format("{}: measured on {} ranks, but {} has {} GPUs; taken as if "
+                      "it had more such nodes",
+                      run.file, *run.nranks, cluster.name, cluster.gpus()));
+  }
+  return warnings;
+}
+
+void refuse_failed(const std::vector<MeasuredRun>& runs) {
+  const MeasuredRun* failed = nullptr;
+  for (const MeasuredRun& run : runs) {
+    if (!run.rows.empty() || !run.refused.empty()) return;
+    if (failed == nullptr && !run.failure.empty()) failed = &run;
+  }
+  if (failed != nullptr)
+    throw InputError({failed->file, ""}, "no times: the test failed: " + failed->failure);
+}
+
 Measurements read_measurements(const std::vector<std::string>& files, const std::string& cluster) {
   Measurements all;
   for (const std::string& file : files) read_one(file, all);
+  if (all.kernels.empty()) refuse_failed(all.runs);
   for (std::string& note : drop_repeated(all.runs)) all.warnings.push_back(std::move(note));
   if (!cluster.empty()) {
     all.cluster = load_cluster(cluster);
     const auto names = data_names("topologies");
     if (std::find(names.begin(), names.end(), cluster) != names.end()) all.cluster_name = cluster;
-    compare_with_cluster(all);
+    for (std::string& warning : other_machine(all.runs, all.cluster))
+      all.warnings.push_back(std::move(warning));
   } else if (all.runs.empty()) {
     throw InputError({files.front(), ""},
                      "kernel times name no GPU; say which cluster with --cluster");

@@ -26,6 +26,13 @@ struct Measurements {
 // file is unreadable or holds nothing that can be used.
 Measurements read_measurements(const std::vector<std::string>& files, const std::string& cluster);
 
+// Where the logs' own GPUs and ranks are not the cluster's: one line each, with the file.
+std::vector<std::string> other_machine(const std::vector<MeasuredRun>& runs,
+                                       const ClusterSpec& cluster);
+
+// Throws InputError with what the log says when no run has a row and one says that it failed.
+void refuse_failed(const std::vector<MeasuredRun>& runs);
+
 // The fit. Throws InputError when nothing can be fitted, or when what comes out is so far from any
 // machine that load_calibration would refuse it.
 Calibration calibrate(const Measurements& measurements);

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -29,6 +33,23 @@ bool is_skipped(std::string_view line) {
   return line.starts_with("#") || line.find_first_not_of(" \r\t") == std::string_view::npos;
 }
 
+struct TimeColumn {
+  std::string_view name;
+  double seconds;  // of its unit
+};
+constexpr std::array kTimeColumns{TimeColumn{"time_s", 1}, TimeColumn{"time_ms", 1e-3},
+                                  TimeColumn{"time_us", 1e-6}, TimeColumn{"time_ns", 1e-9}};
+
+// The first of the known ones that the header has.
+TimeColumn time_column(const std::vector<std::string>& header, const Place& place) {
+  for (const TimeColumn& column : kTimeColumns)
+    if (std::find(header.begin(), header.end(), column.name) != header.end()) return column;
+  throw InputError(place,
+                   fmt::format("has no column of times; found: {}; accepted: time_s, time_ms, "
+                               "time_us or time_ns",
+                               fmt::join(header, ", ")));
+}
+
 class Row {
  public:
   Row(const std::vector<std::string>& header, std::vector<std::string> cells, Place place)
@@ -52,6 +73,7 @@ class Row {
     return static_cast<std::int64_t>(value);
   }
   [[nodiscard]] double number(const std::string& column) const {
+    if (!cells_.contains(column)) throw InputError(place_, "the header has no column " + column);
     const std::string cell = text(column);
     double value = 0;
     const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
@@ -100,7 +122,7 @@ Kernel attention_of(const Row& row) {
   return kernel;
 }
 
-KernelTime kernel_of(const Row& row) {
+KernelTime kernel_of(const Row& row, const TimeColumn& times) {
   const std::string name = row.text("kernel");
   KernelTime result;
   if (name.starts_with("linear") || name == "gemm") {
@@ -115,10 +137,11 @@ KernelTime kernel_of(const Row& row) {
   if (!row.text("dtype").empty()) result.kernel.dtype = parse_dtype(row.text("dtype"), row.place());
   result.source = row.place().file;
   result.place = row.place().where;
-  result.time = Seconds(row.number("time_s"));
+  const std::string column(times.name);
+  result.time = Seconds(row.number(column) * times.seconds);
   if (!(result.time > Seconds(0)) || result.time > Seconds(3600)) {
-    throw InputError(row.place(), "time_s is " + row.text("time_s") +
-                                      "; a time in seconds, above 0 and below an hour, is needed");
+    throw InputError(row.place(), column + " is " + row.text(column) +
+                                      "; a time above 0 and below an hour is needed");
   }
   return result;
 }
@@ -142,6 +165,7 @@ bool looks_like_kernel_csv(std::string_view text) {
 std::vector<KernelTime> read_kernel_csv(std::string_view text, std::string_view file) {
   std::vector<KernelTime> rows;
   std::vector<std::string> header;
+  TimeColumn times{};
   std::istringstream lines{std::string(text)};
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
@@ -152,8 +176,9 @@ std::vector<KernelTime> read_kernel_csv(std::string_view text, std::string_view 
       if (header.front() != "kernel") {
         throw InputError(place, "the first column is \"" + header.front() + "\", not \"kernel\"");
       }
+      times = time_column(header, place);
     } else {
-      rows.push_back(kernel_of(Row(header, split(line), place)));
+      rows.push_back(kernel_of(Row(header, split(line), place), times));
     }
   }
   if (rows.empty()) throw InputError({std::string(file), ""}, "has no rows of kernel times");

@@ -54,6 +54,11 @@ class CollectiveCommand : public Command {
     options.output_file("-o,--output", "FILE", "with LOG: the SVG figure", output_);
   }
   int run() override {
+    if (logs_.empty() && !output_.empty()) {
+      throw InputError({"command line", "-o"},
+                       "plots logs against the model and needs a LOG; without one the prediction "
+                       "goes to stdout");
+    }
     const ClusterSpec cluster = cluster_of();
     const auto model =
         load_collective_model(calibration_ ? *calibration_ : cluster.calibration, cluster);
@@ -101,6 +106,10 @@ class CollectiveCommand : public Command {
                                    cluster.name, cluster.node.gpus));
     }
     const int ranks = static_cast<int>(*gpus_);
+    if (per_node > ranks) {
+      throw InputError(
+          fmt::format("--gpus-per-node is {}, more than the {} of --gpus", per_node, ranks));
+    }
     const GroupShape shape = shape_on(cluster, ranks, per_node);
     if (ranks % shape.ranks_per_node != 0) {
       throw InputError(
@@ -110,6 +119,12 @@ class CollectiveCommand : public Command {
       throw InputError(
           fmt::format("{} is one node of {} GPUs without NICs", cluster.name, cluster.node.gpus));
     }
+    if (shape.nodes > cluster.nodes) {
+      note(
+          fmt::format("{} x {} GPUs: more than the {} nodes of {}; it is enlarged by nodes of the "
+                      "same kind",
+                      shape.nodes, shape.ranks_per_node, cluster.nodes, cluster.name));
+    }
     return shape;
   }
 
@@ -118,6 +133,10 @@ class CollectiveCommand : public Command {
     std::vector<MeasuredRun> runs;
     for (const std::string& log : logs_) {
       for (MeasuredRun& run : read_logs(log)) runs.push_back(std::move(run));
+    }
+    refuse_failed(runs);
+    for (const std::string& warning : other_machine(runs, cluster)) {
+      remark("warning: " + warning + "\n");
     }
     const Observations observations = observations_of(runs, cluster);
     for (const RefusedRow& row : observations.refused) {

@@ -294,3 +294,19 @@ TEST_CASE("calibration files: written and read alike; wrong ones are refused wit
       read_kernel_csv("kernel,tokens,hidden,time_s\nlinear,4096,4096,-1\n", "bad.csv"),
       Catch::Contains("line 2"));
 }
+
+TEST_CASE("kernel times: in the unit of their title; a column that is not there is named") {
+  const auto time_of = [](const std::string& title, const std::string& time) {
+    return read_kernel_csv("kernel,m,n,k," + title + "\ngemm,64,64,64," + time + "\n", "k.csv")
+        .front()
+        .time;
+  };
+  for (const auto& [title, time] :
+       {std::pair{"time_s", "2.5e-4"}, {"time_ms", "0.25"}, {"time_us", "250"}})
+    CHECK(time_of(title, time).value() == Approx(2.5e-4));
+  CHECK_THROWS_WITH(time_of("time", "250"),
+                    Catch::Contains("k.csv: line 1: has no column of times") &&
+                        Catch::Contains("kernel, m, n, k, time;"));
+  CHECK_THROWS_WITH(read_kernel_csv("kernel,m,k,time_s\ngemm,64,64,1e-4\n", "k.csv"),
+                    Catch::Contains("the header has no column n"));
+}

@@ -118,3 +118,38 @@ TEST_CASE("a cluster that names a calibration is predicted with it, and without 
       "--recompute none --micro-batch 1 --top 1 --format json";
   CHECK(amsp_run(plan).out == amsp_run(plan + " --calibration a800-4hdr").out);
 }
+
+TEST_CASE("collective: a group that cannot be, a size without a unit, a figure without a log") {
+  const Folder folder;
+  const std::string figure = (folder.path / "zz.svg").string();
+  const std::string question = "collective --kind all_reduce --cluster dgx-h100 ";
+  refused(question + "--bytes 1GiB --gpus 16 -o " + figure, "needs a LOG");
+  CHECK_FALSE(fs::exists(figure));
+  refused(question + "--bytes 1GiB --gpus 2 --gpus-per-node 3", "--gpus-per-node is 3");
+  refused(question + "--bytes 16777216 --gpus 16", "16777216B");
+  CHECK_THAT(amsp_run(question + "--bytes 1GiB --gpus 100000").err, Contains("enlarged"));
+  CHECK_THAT(amsp_run(question + "--bytes 1GiB --gpus 256").err, !Contains("enlarged"));
+}
+
+TEST_CASE("a log of another machine is warned of; one of a job that died says of what") {
+  const Folder folder;
+  const auto log_of = [&](const std::string& gpu) {
+    const std::string log = (folder.path / (gpu + ".csv")).string();
+    write_file(log, "collective,gpus,nodes,gpu,message_bytes,time_us\nall_reduce,16,2," + gpu +
+                        ",1048576,80\nall_reduce,16,2," + gpu + ",16777216,250\n");
+    return "'" + log + "' -o " + (folder.path / "figure.svg").string();
+  };
+  const std::string compare = "collective --cluster dgx-a100 ";
+  CHECK_THAT(amsp_run(compare + log_of("NVIDIA H100 80GB HBM3")).err,
+             Contains("warning: ") && Contains("but the GPUs of dgx-a100 are"));
+  CHECK_THAT(amsp_run(compare + log_of("NVIDIA A100-SXM4-80GB")).err, !Contains("measured on"));
+  const std::string dead = (folder.path / "all_reduce.txt").string();
+  write_file(dead,
+             "# nThread 1 nGpus 2 minBytes 1024 maxBytes 1024 step: 2(factor) warmup iters: 5 "
+             "iters: 20 agg iters: 1 validation: 1 graph: 0\n#\n# Using devices\n"
+             "#  Rank  0 Group  0 Pid   1001 on     host-a device  0 [0x01] NVIDIA A100-SXM4-80GB\n"
+             "#  Rank  1 Group  0 Pid   1001 on     host-a device  1 [0x09] NVIDIA A100-SXM4-80GB\n"
+             "host-a: Test NCCL failure all_reduce.cu:44 'unhandled cuda error'\n");
+  refused("calibrate " + dead, "Test NCCL failure all_reduce.cu:44");
+  refused(compare + dead + " -o figure.svg", "Test NCCL failure all_reduce.cu:44");
+}

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/units_text.hpp"
 #include "workloads/generator.hpp"
 #include "workloads/memory.hpp"
@@ -95,6 +96,13 @@ std::string fit_advice(const ModelShape& model, const Training& training, const 
       return fmt::format("{} would fit (about {})", change.text, human(*peak));
   return "no mesh, recompute and micro-batch together make it fit on these GPUs (amsp plan says "
          "what would)";
+}
+
+void check_reserve(Bytes reserve, const GpuSpec& gpu, const std::string& place) {
+  if (reserve < gpu.memory) return;
+  throw InputError({place, ""},
+                   fmt::format("{} leaves nothing of the {} of a {}; less than that would do",
+                               human(reserve), human(gpu.memory), gpu.name));
 }
 
 std::string misfit(const ModelShape& model, const Training& training, const Strategy& strategy,

@@ -16,6 +16,9 @@ namespace amsp {
 std::string fit_advice(const ModelShape& model, const Training& training, const Strategy& strategy,
                        Mesh data_parallel, Bytes limit);
 
+// Throws InputError at `place` when the reserve leaves nothing of a GPU.
+void check_reserve(Bytes reserve, const GpuSpec& gpu, const std::string& place);
+
 // By how much a step that needs `peak` misses what the reserve leaves of a GPU, and that advice;
 // empty when it fits.
 std::string misfit(const ModelShape& model, const Training& training, const Strategy& strategy,

@@ -8,6 +8,7 @@
 #include <queue>
 
 #include "base/units_text.hpp"
+#include "scenarios/fit_advice.hpp"
 #include "scenarios/lower_bound.hpp"
 #include "scenarios/paper_objective.hpp"
 #include "scenarios/parallel.hpp"
@@ -276,15 +277,6 @@ std::int64_t nearest_batch(const PlanRequest& request) {
   return (request.training.global_batch / wave + 1) * wave;
 }
 
-void check_reserve(const PlanRequest& request) {
-  const Bytes memory = request.cluster.node.gpu.memory;
-  if (request.training.memory_reserve < memory) return;
-  throw InputError({"--memory-reserve", ""},
-                   fmt::format("{} leaves nothing of the {} of a {}; less than that would do",
-                               human(request.training.memory_reserve), human(memory),
-                               request.cluster.node.gpu.name));
-}
-
 }  // namespace
 
 std::vector<PlanCandidate> plan_candidates(const PlanRequest& request) {
@@ -323,7 +315,7 @@ Bytes memory_limit(const PlanRequest& request) {
 }
 
 Plan make_plan(const PlanRequest& request, const PlanProgress& progress) {
-  check_reserve(request);
+  check_reserve(request.training.memory_reserve, request.cluster.node.gpu, "--memory-reserve");
   if (plan_candidates(request).empty())
     throw InputError(fmt::format(
         "a global batch of {} sequences is not a multiple of GPUs ({}) x any micro-batch size; "

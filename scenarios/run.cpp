@@ -74,6 +74,7 @@ Machine::Machine(const Scenario& scenario, int gpus)
 RunResult Machine::simulate(const ModelShape& model, const Training& training,
                             const Strategy& strategy, const PerturbationSpec& perturbations,
                             const ReplayOptions& options) const {
+  check_reserve(training.memory_reserve, cluster_.node.gpu, "training.memory_reserve");
   RunResult result;
   result.gpus = gpus();
   result.micro_batches = micro_batches(training, gpus());

@@ -131,6 +131,9 @@ TEST_CASE("the plan's lists and reserve are refused by option, word and what is 
   const Outcome reserve = amsp_run(plan + "--memory-reserve 500GiB");
   CHECK(reserve.status == 2);
   CHECK_THAT(reserve.err, Contains("--memory-reserve: 500 GiB leaves nothing of the 80 GiB"));
+  const Outcome run = amsp_run("simulate paper-7b-amsp --set training.memory_reserve=500GiB");
+  CHECK(run.status == 2);
+  CHECK_THAT(run.err, Contains("training.memory_reserve: 500 GiB leaves nothing of the 80 GiB"));
 }
 
 TEST_CASE("explain says that it shows one of a scenario's repetitions") {

@@ -38,4 +38,11 @@ bool has_bridges_only(const GpuType& type) {
   return named("PCI") || named("NVL") || (*capability >= 70 && type.nvlinks <= 4);
 }
 
+std::string_view cpu_of_superchip(const GpuType& type) {
+  // NVIDIA's data sheets of GH200, GB200 and GB300: Grace, joined to its GPUs by NVLink-C2C.
+  for (const std::string_view name : {"GH200", "GB200", "GB300"})
+    if (type.spec.name.find(name) != std::string::npos) return "NVIDIA Grace";
+  return {};
+}
+
 }  // namespace amsp

@@ -104,6 +104,19 @@ TEST_CASE("import refuses what is no topology, with exit status 2") {
   CHECK(run("topology no-such-cluster").status == 2);
 }
 
+TEST_CASE("import refuses matrices of two GPU models by both files' names") {
+  const Folder folder;
+  std::string other = kMatrix;
+  for (std::size_t at = 0; (at = other.find("NV12", at)) != std::string::npos;)
+    other.replace(at, 4, "NV2");  // six to three others: a V100's
+  const std::string a100 = folder.file("a100.txt", kMatrix), v100 = folder.file("v100.txt", other);
+  const Outcome both = run("import " + a100 + " " + v100 + " -o " + folder.at("both.json"));
+  CHECK(both.status == 2);
+  CHECK_THAT(both.output, Catch::Contains(a100) && Catch::Contains(v100) &&
+                              Catch::Contains("12 NVLinks") && Catch::Contains("6 NVLinks"));
+  CHECK_FALSE(fs::exists(folder.at("both.json")));
+}
+
 TEST_CASE("import: what was given is not assumed, what is not used is said, slips are refused") {
   const Folder folder;
   const std::string matrix = folder.file("matrix.txt", kMatrix);

@@ -84,7 +84,7 @@ const std::vector<Expected>& expectations() {
       {"topo-026", 8, 9, 6, false, "v100-sxm2-32gb"},
       {"topo-028", 8, 9, 18, true, "h100-sxm5-80gb"},
       {"xml-001", 8, 1, 0, false, "mi60-32gb"},
-      {"xml-002", 8, 1, 3, false, "mi210-64gb"},
+      {"xml-002", 8, 1, 3, false, "mi250-gcd"},
       {"xml-003", 8, 8, 7, false, "mi300x-192gb"},
       {"xml-004", 8, 4, 3, false, "mi100-32gb"},
       {"xml-005", 8, 1, -1, false, "a100-sxm4-80gb"},

@@ -109,6 +109,86 @@ TEST_CASE("files of two machines are not merged") {
   CHECK(has(message_of({{"a.xml", a}, {"m.txt", one}}), "m.txt: shows 1 GPUs, but a.xml shows 2"));
 }
 
+// All pairs of `gpus` joined by the word.
+std::string all_to_all(int gpus, const std::string& word) {
+  std::string text;
+  for (int i = 0; i < gpus; ++i) text += fmt::format("\tGPU{}", i);
+  for (int i = 0; i < gpus; ++i) {
+    text += fmt::format("\nGPU{}", i);
+    for (int j = 0; j < gpus; ++j) text += "\t" + (i == j ? " X " : word);
+  }
+  return text + "\n";
+}
+
+TEST_CASE("links of two GPU models are of two machines, links that are down are not") {
+  const std::string h100 = all_to_all(4, "NV18"), a100 = all_to_all(4, "NV4");
+  const std::string message = message_of({{"h.txt", h100}, {"a.txt", a100}});
+  CHECK(has(message, "a.txt: shows GPUs of 12 NVLinks"));
+  CHECK(has(message, "but h.txt shows GPUs of 18 NVLinks"));
+  CHECK_FALSE(message_of({{"a.txt", a100}, {"h.txt", h100}}).empty());
+  // The tree names A100, which has twelve.
+  CHECK(has(message_of({{"a.xml", tree(kA100, 7, "mlx5_0")}, {"h.txt", all_to_all(2, "NV18")}}),
+            "a.xml shows GPUs of type a100-sxm4-80gb"));
+  CHECK(message_of({{"a.xml", tree(kA100, 7, "mlx5_0")}, {"m.txt", all_to_all(2, "NV4")}}).empty());
+  // One GPU lost a link since the other file was written.
+  std::string degraded = h100;
+  for (std::size_t at = degraded.find("NV18\nGPU1"); at < degraded.find("\nGPU2"); ++at)
+    if (degraded.compare(at, 4, "NV18") == 0) degraded.replace(at, 4, "NV17");
+  REQUIRE(degraded != h100);
+  CHECK(message_of({{"h.txt", h100}, {"d.txt", degraded}}).empty());
+  CHECK(message_of({{"h.txt", h100}, {"d.txt", all_to_all(4, "NV17")}}).empty());
+}
+
+TEST_CASE("values of a tree that say nothing are named, and so is the file of a cut one") {
+  Imported imported;
+  read_topology_text(
+      R"(<system version="1"><cpu numaid="0" arch="x86_64" vendor="GenuineIntel" familyid="six">)"
+      R"(<pci busid="0000:07:00.0" class="0x030200" link_speed="abc" link_width="-3">)"
+      R"(<gpu dev="0" sm="80"><nvlink target="0000:08:00.0" count="-5"/></gpu></pci>)"
+      R"(<pci busid="0000:08:00.0" class="0x030200" link_speed="" link_width="0">)"
+      R"(<gpu dev="1" sm="80"><nvlink target="zz" count="1"/></gpu></pci>)"
+      R"(<nic><net name="mlx5_0" speed="nan"/><net name="mlx5_1" speed="-1"/></nic></cpu></no>)",
+      "bad.xml", imported);
+  std::string notes;
+  for (const std::string& note : imported.machine->notes) notes += note + "\n";
+  for (const char* said :
+       {"bad.xml: line 1: Start-end tags mismatch", "bad.xml: cpu: familyid=\"six\"",
+        "bad.xml: pci at 0000:07:00.0: link_speed=\"abc\"",
+        "bad.xml: pci at 0000:07:00.0: link_width=\"-3\" is not used; accepted: a whole number",
+        "nvlink at 0000:07:00.0: count=\"-5\"", "nvlink at 0000:08:00.0: target=\"zz\"",
+        "bad.xml: net: speed=\"nan\""}) {
+    INFO(said << "\n" << notes);
+    CHECK(has(notes, said));
+  }
+  CHECK_FALSE(has(notes, "0000:08:00.0: link_"));
+  CHECK_FALSE(has(notes, "speed=\"-1\""));
+  CHECK(imported.machine->gpu_gpu[0][1].nvlinks <= 0);
+  Imported cut;
+  read_topology_text("\tGPU0\tGPU1\nGPU0\t X \tNV2\nGPU1\tNV2\n", "cut.txt", cut);
+  REQUIRE_FALSE(cut.machine->notes.empty());
+  CHECK(has(cut.machine->notes[0], "cut.txt: line 3: the row of GPU1 has 1 of 2 cells"));
+}
+
+TEST_CASE("GCDs in one web of XGMI are modules, bridged ones cards") {
+  // gfx90a with 104 units, three links each: a cube of eight, and a bridge of four.
+  const auto gcds = [](int gpus, const std::vector<int>& flips) {
+    std::string text = R"(<system version="2"><cpu numaid="0" arch="x86_64">)";
+    for (int i = 0; i < gpus; ++i) {
+      text += fmt::format(R"(<pci busid="0000:{:02x}:00.0" class="0x038000">)", i + 1) +
+              R"(<gpu dev="0" sm="104" gcn="910">)";
+      for (const int flip : flips)
+        text += fmt::format(R"(<xgmi target="0000:{:02x}:00.0" count="1"/>)", (i ^ flip) + 1);
+      text += "</gpu></pci>";
+    }
+    Imported imported;
+    read_topology_text(text + "</cpu></system>", "gcd.xml", imported);
+    return cluster_from(*imported.machine, {}).node.gpu.name;
+  };
+  CHECK(has(gcds(8, {1, 2, 4}), "MI250 "));
+  CHECK(has(gcds(4, {1, 2, 3}), "MI210"));
+  CHECK(has(gcds(8, {1, 2, 3}), "MI210"));
+}
+
 TEST_CASE("files of one machine say that they are taken for one") {
   Imported imported;
   read_topology_text(tree(kA100, 7, "mlx5_0"), "a.xml", imported);

@@ -189,11 +189,14 @@ TEST_CASE("a cut matrix does not invent a socket for every device that it cuts")
   CHECK(cluster.node.nics[3].socket == 1);
   CHECK(says(cluster.assumptions, "the sockets of NIC2, NIC3 are not known"));
   CHECK(says(cluster.assumptions, "the socket of GPU2 is not known; taken to be that of GPU1"));
-  // A whole matrix says it: then each has its own, and nothing is assumed.
+  // Nor does a whole one: NICs that are SYS from every GPU are on the sockets of the GPUs.
   const ClusterSpec whole = cluster_of(
       "\tGPU0\tGPU1\tNIC0\tNIC1\nGPU0\t X \tSYS\tSYS\tSYS\nGPU1\tSYS\t X \tSYS\tSYS\n"
       "NIC0\tSYS\tSYS\t X \tSYS\nNIC1\tSYS\tSYS\tSYS\t X \n");
-  CHECK(whole.node.nics[1].socket == 3);
+  CHECK(whole.node.sockets() == 2);
+  CHECK(whole.node.nics[0].socket == 0);
+  CHECK(whole.node.nics[1].socket == 1);
+  CHECK(says(whole.assumptions, "NIC0, NIC1: SYS from every GPU"));
   CHECK_FALSE(says(whole.assumptions, "not known, only"));
 }
 

@@ -207,16 +207,43 @@ class Builder {
     if (!node().switch_socket.empty())
       for (std::size_t i = 0; i < facts_.gpus.size(); ++i)
         node().gpu_switch.push_back(groups_.switch_of_gpu(i));
-    if (groups_.sockets() > 1) {
-      node().socket_rate = facts_.socket_rate.value_or(kSocketRate);
-      assume(facts_.socket_rate
-                 ? fmt::format("sockets (NUMA nodes) joined at {}, NCCL's figure for {}",
-                               human(node().socket_rate), facts_.cpu)
-                 : fmt::format("the CPU type is not known: sockets (NUMA nodes) joined at {}, "
-                               "NCCL's figure for Intel Skylake",
-                               human(node().socket_rate)));
-    }
+    if (groups_.sockets() > 1) join_sockets();
     for (const std::string& note : groups_.notes()) assume(note);
+  }
+
+  void join_sockets() {
+    const std::string_view cpu = cpu_of_superchip(type_);
+    Bandwidth& rate = node().socket_rate;
+    // NCCL's figure for "Arm" is of any such CPU, not of Grace.
+    if (!cpu.empty() && (facts_.cpu.empty() || facts_.cpu == "Arm")) {
+      rate = std::max(rate_of_nics(), facts_.socket_rate.value_or(kSocketRate));
+      assume(
+          fmt::format("the CPU is {}, as {} implies; the rate between its sockets is not "
+                      "known: {}, so that it is no slower than the NICs of a socket",
+                      cpu, type_.spec.name, human(rate)));
+      return;
+    }
+    rate = facts_.socket_rate.value_or(kSocketRate);
+    assume(facts_.socket_rate
+               ? fmt::format("sockets (NUMA nodes) joined at {}, NCCL's figure for {}", human(rate),
+                             facts_.cpu)
+               : fmt::format("the CPU type is not known: sockets (NUMA nodes) joined at {}, "
+                             "NCCL's figure for Intel Skylake",
+                             human(rate)));
+  }
+
+  // Of all NICs of the socket that has most.
+  Bandwidth rate_of_nics() {
+    std::vector<Bandwidth> sum(static_cast<std::size_t>(groups_.sockets()));
+    for (std::size_t i = 0; i < facts_.nics.size(); ++i) {
+      Bandwidth& socket = sum[static_cast<std::size_t>(groups_.socket_of_nic(i))];
+      socket = socket + facts_.nics[i].rate.value_or(default_nic_rate());
+    }
+    for (int i = 0; facts_.nics.empty() && i < options_.nics.value_or(0); ++i) {
+      Bandwidth& socket = sum[static_cast<std::size_t>(i % groups_.sockets())];
+      socket = socket + default_nic_rate();
+    }
+    return *std::max_element(sum.begin(), sum.end());
   }
 
   Bandwidth pcie_rate() {

@@ -11,8 +11,9 @@ namespace amsp {
 class DeviceSets;
 
 // Switch: devices joined by PIX or PXB. Socket (NUMA node): joined by PIX, PXB, PHB or NODE, or by
-// equal NUMA (else CPU) affinity. What nothing joins stands on a socket of its own; devices of
-// which a cut file tells only what they are far from share one.
+// equal NUMA (else CPU) affinity. NICs that are SYS from every GPU stand on the socket of their
+// NUMA node, else are spread over those of the GPUs. What else nothing joins stands on a socket of
+// its own; devices of which a cut file tells only what they are far from share one.
 class DeviceGroups {
  public:
   explicit DeviceGroups(const MachineFacts& facts);
@@ -32,6 +33,9 @@ class DeviceGroups {
   [[nodiscard]] std::string label(std::size_t device) const;
   [[nodiscard]] bool is_far(std::size_t device) const;  // SYS from some other device
   void place_unknown(std::size_t device, const std::vector<bool>& connected, DeviceSets& sets);
+  [[nodiscard]] bool is_apart(std::size_t device) const;  // a NIC that is SYS from every GPU
+  void spread_apart(std::vector<bool>& connected, DeviceSets& sets);
+  bool place_by_numa(const std::vector<std::size_t>& group, DeviceSets& sets) const;
   void join_far(const std::vector<bool>& connected, DeviceSets& sets);
   void find_switches();
   void find_sockets();
@@ -40,6 +44,7 @@ class DeviceGroups {
   std::size_t gpus_, devices_;
   int sockets_ = 0;
   std::vector<int> socket_, switch_, switch_socket_;
+  std::vector<bool> spread_;  // devices whose socket is an assumption against SYS
   std::vector<std::string> notes_;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "topologies/gpu_architecture.hpp"
 #include "topologies/gpu_spec.hpp"
 #include "topologies/import/plain_text.hpp"
 #include "topologies/import/switch_links.hpp"
@@ -73,6 +74,25 @@ std::ptrdiff_t most_peers(const MachineFacts& facts) {
     most = std::max(most, std::count_if(row.begin(), row.end(), [](const Relation& relation) {
                       return relation.nvlinks > 0;
                     }));
+  return most;
+}
+
+// GPUs that are joined by direct links, over others too; of the set that is largest.
+std::size_t largest_web(const MachineFacts& facts) {
+  std::vector<bool> seen(facts.gpus.size(), false);
+  std::size_t most = 0;
+  for (std::size_t start = 0; start < facts.gpus.size(); ++start) {
+    std::vector<std::size_t> web;
+    const auto reach = [&](std::size_t gpu) {
+      if (!seen[gpu]) web.push_back(gpu);
+      seen[gpu] = true;
+    };
+    reach(start);
+    for (std::size_t next = 0; next < web.size(); ++next)
+      for (std::size_t other = 0; other < facts.gpus.size(); ++other)
+        if (facts.gpu_gpu[web[next]][other].nvlinks > 0) reach(other);
+    most = std::max(most, web.size());
+  }
   return most;
 }
 
@@ -233,8 +253,61 @@ GpuGuess guess_gpu_type(const MachineFacts& facts) {
   };
   if (first.multiprocessors > 0)
     keep([&](const GpuType& type) { return type.spec.multiprocessors == first.multiprocessors; });
+  // A bridge joins two or four cards; more GPUs in one web of links are modules (MI250, MI250X).
+  constexpr std::size_t kMostBridged = 4;
+  if (largest_web(facts) > kMostBridged)
+    keep([](const GpuType& type) { return !has_bridges_only(type); });
   if (links > 0) keep([&](const GpuType& type) { return type.nvlinks == links; });
   return chosen(fitting, fmt::format("architecture {}", first.architecture));
+}
+
+namespace {
+
+// NVLinks of the model that a file names (by type or architecture); 0 = not named, or none.
+int links_of_named_model(const MachineFacts& facts) {
+  const GpuFact& gpu = facts.gpus.front();
+  int most = 0;
+  for (const Named& named : catalogue())
+    if (gpu.type ? gpu.type == named.stem : gpu.architecture == named.type.architecture)
+      most = std::max(most, named.type.nvlinks);
+  return most;
+}
+
+// Two GPUs that show as many links in both files.
+bool share_a_pair(const MachineFacts& first, const MachineFacts& second) {
+  const std::size_t gpus = std::min(first.gpus.size(), second.gpus.size());
+  for (std::size_t a = 0; a < gpus; ++a)
+    for (std::size_t b = a + 1; b < gpus; ++b)
+      if (const int links = first.gpu_gpu[a][b].nvlinks;
+          links > 0 && links == second.gpu_gpu[a][b].nvlinks)
+        return true;
+  return false;
+}
+
+std::string model_of(const MachineFacts& facts, int links) {
+  return fmt::format("GPUs of {} NVLinks each (as {})", links, guess_gpu_type(facts).type);
+}
+
+}  // namespace
+
+std::optional<ModelsByLinks> models_differ(const MachineFacts& first, const MachineFacts& second) {
+  if (first.gpus.empty() || second.gpus.empty()) return std::nullopt;
+  const int mine = nvlinks_per_gpu(first), theirs = nvlinks_per_gpu(second);
+  const int my_model = links_of_named_model(first), their_model = links_of_named_model(second);
+  const auto of_a_type = [](int links) {
+    return !types_where([=](const Named& named) { return named.type.nvlinks == links; }).empty();
+  };
+  // Fewer links than a named model has may be down; more cannot be.
+  bool differ = (my_model > 0 && theirs > my_model) || (their_model > 0 && mine > their_model);
+  if (my_model == 0 && their_model == 0)
+    differ = mine > 0 && theirs > 0 && mine != theirs && of_a_type(mine) && of_a_type(theirs) &&
+             !share_a_pair(first, second);
+  if (!differ) return std::nullopt;
+  const auto read_as = [](const MachineFacts& facts, int links) {
+    return links > 0 ? model_of(facts, links)
+                     : fmt::format("GPUs of type {}", guess_gpu_type(facts).type);
+  };
+  return ModelsByLinks{read_as(first, mine), read_as(second, theirs)};
 }
 
 }  // namespace amsp

@@ -31,4 +31,11 @@ int nvlinks_per_gpu(const MachineFacts& facts);
 // or a GPU's NV# over all others sum to more links than its type (unknown: any type) has.
 bool through_switch(const MachineFacts& facts);
 
+// Why the NVLinks that two files show cannot be of GPUs of one model: how each file's GPUs read.
+// Nothing where they can be: links that are down, or GPUs of which a file does not show them.
+struct ModelsByLinks {
+  std::string first, second;
+};
+std::optional<ModelsByLinks> models_differ(const MachineFacts& first, const MachineFacts& second);
+
 }  // namespace amsp

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "topologies/import/gpu_names.hpp"
 
 namespace amsp {
 namespace {
@@ -136,6 +137,7 @@ void require_one_machine(const MachineFacts& first, const MachineFacts& second) 
     if (!mine.empty() && !theirs.empty() && mine != theirs)
       refuse(fmt::format("GPU{} as {}", i, mine), fmt::format("GPU{} as {}", i, theirs));
   }
+  if (const auto models = models_differ(first, second)) refuse(models->first, models->second);
   const auto mine = bus_addresses(first), theirs = bus_addresses(second);
   if (!mine.empty() && !theirs.empty() && mine != theirs)
     refuse("GPUs at " + list_of(mine), "GPUs at " + list_of(theirs));

@@ -44,6 +44,7 @@ class TreeReader {
     XmlText xml;
     load_xml(text, file, xml);
     facts_.source = file;
+    odd_.set_file(file);
     facts_.notes = xml.notes;
     walk(xml.document, Placed{}, 0);
     if (facts_.gpus.empty())
@@ -87,9 +88,10 @@ class TreeReader {
     const std::string host = cpu.attribute("host_hash").as_string("");
     hosts_[host] = true;
     cpu_numa_.push_back(host.empty() || hosts_.size() == 1 ? numa : host + "/" + numa);
-    const CpuType type = cpu_type(
-        cpu.attribute("arch").as_string(""), cpu.attribute("vendor").as_string(""),
-        integer_of(cpu, "familyid", 0, 1 << 20, 0), integer_of(cpu, "modelid", 0, 1 << 20, 0));
+    const CpuType type =
+        cpu_type(cpu.attribute("arch").as_string(""), cpu.attribute("vendor").as_string(""),
+                 odd_.integer(cpu, "familyid", 0, 1 << 20, 0, 0),
+                 odd_.integer(cpu, "modelid", 0, 1 << 20, 0, 0));
     if (!facts_.socket_rate) facts_.socket_rate = type.socket_rate;
     if (facts_.cpu.empty()) facts_.cpu = type.name;
     return static_cast<int>(cpu_numa_.size()) - 1;
@@ -98,6 +100,7 @@ class TreeReader {
   void take_pci(const pugi::xml_node& pci, Placed& here) {
     here.pci = pci_count_++;
     here.path.push_back(here.pci);
+    check_link(pci);
     const std::string code = lower(pci.attribute("class").as_string(""));
     // System files of clouds hold only PCI devices; their class says what they are.
     const bool has_gpu = pci.child("gpu");
@@ -118,7 +121,7 @@ class TreeReader {
     gpu.pcie_rate = slot_rate(pci);
     gpu.type = gpu_type_of_device(lower(pci.attribute("device").as_string("")));
     const std::string gcn = gfx_name(element.attribute("gcn").as_string(""));
-    const int sm = integer_of(element, "sm", 1, 100000, 0);
+    const int sm = odd_.integer(element, "sm", 1, 100000, 0, 0);
     if (!gcn.empty()) {
       gpu.architecture = gcn;
       gpu.multiprocessors = sm;
@@ -133,8 +136,21 @@ class TreeReader {
     facts_.gpus.push_back(std::move(gpu));
   }
 
+  // Virtual and sleeping links state nothing, or 0 lanes; those are no slips.
+  void check_link(const pugi::xml_node& pci) {
+    const std::string_view speed = pci.attribute("link_speed").as_string("");
+    if (!speed.empty() && !lower(speed).starts_with("unknown") && !is_link_speed(speed))
+      odd_.add(pci, "link_speed", "a rate such as \"16.0 GT/s PCIe\"");
+    constexpr int unknown_lanes = 255;  // of Linux' sysfs, where the width is not known
+    odd_.integer(pci, "link_width", 0, unknown_lanes, 0, 0);
+  }
+
   void take_net(const pugi::xml_node& net, const Placed& here) {
+    const std::string_view stated = net.attribute("speed").as_string("");
     const auto speed = number_of(net, "speed");  // Mb/s
+    // Linux states -1 for a port without a link.
+    if (!stated.empty() && stated != "-1" && (!speed || *speed < 0))
+      odd_.add(net, "speed", "a rate in Mb/s such as 200000");
     std::optional<Bandwidth> rate;
     const std::string name = net.attribute("name").as_string("");
     // Ports that are down or virtual state 1, 10 or 100 Mb/s; no NIC that NCCL uses has so little.
@@ -214,9 +230,11 @@ class TreeReader {
   }
 
   void take_link(std::size_t gpu, const pugi::xml_node& element) {
-    const int count = integer_of(element, "count", 0, 1024, 1);
-    if (count == 0) return;
+    const int count = odd_.integer(element, "count", 0, 1024, 1, 0);
     const std::string target = lower(element.attribute("target").as_string(""));
+    if (target.find(':') == std::string::npos && element.attribute("target"))
+      odd_.add(element, "target", "the PCI address of a device such as 0000:07:00.0");
+    if (count == 0) return;
     const std::string code = lower(element.attribute("tclass").as_string(""));
     const auto peer = by_bus_.find(target);
     // 0x068000 is an NVSwitch; ffff… the address of a fabric that spans trays.
@@ -258,6 +276,7 @@ class TreeReader {
   }
 
   void note_oddities() {
+    facts_.notes.insert(facts_.notes.end(), odd_.notes().begin(), odd_.notes().end());
     if (!self_links_.empty()) pair_self_links();
     if (!lost_links_.empty())
       facts_.notes.push_back(fmt::format(
@@ -284,6 +303,7 @@ class TreeReader {
   }
 
   MachineFacts facts_;
+  OddValues odd_;
   std::vector<std::string> cpu_numa_;
   std::map<std::string, bool> hosts_;
   std::map<std::string, std::size_t> by_bus_;

@@ -22,14 +22,21 @@ CpuType intel(int family, int model) {
   return {"Intel Broadwell or earlier", gigabytes_per_second(6)};
 }
 
-}  // namespace
-
-std::optional<Bandwidth> pcie_rate(std::string_view link_speed, int lanes) {
-  double transfers = 0;  // GT/s
+// GT/s; 0 where the words are none.
+double transfers_of(std::string_view link_speed) {
+  double transfers = 0;
   const auto [end, error] =
       std::from_chars(link_speed.data(), link_speed.data() + link_speed.size(), transfers);
-  if (error != std::errc() || !(transfers > 0) || transfers > 1000 || lanes < 1)
-    return std::nullopt;
+  return error == std::errc() && transfers > 0 && transfers <= 1000 ? transfers : 0;
+}
+
+}  // namespace
+
+bool is_link_speed(std::string_view link_speed) { return transfers_of(link_speed) > 0; }
+
+std::optional<Bandwidth> pcie_rate(std::string_view link_speed, int lanes) {
+  const double transfers = transfers_of(link_speed);
+  if (!(transfers > 0) || lanes < 1) return std::nullopt;
   const double coding = transfers < 8 ? 8.0 / 10 : 128.0 / 130;
   const Bandwidth rate = gigabits_per_second(transfers * coding * lanes);
   return rate < kLeastCredible ? std::nullopt : std::optional(rate);

@@ -14,6 +14,9 @@ namespace amsp {
 // not credible for a GPU (virtual machines show bridges of 2.5 GT/s x1).
 std::optional<Bandwidth> pcie_rate(std::string_view link_speed, int lanes);
 
+// Whether the words start with a rate of more than 0, whatever is to be believed of it.
+bool is_link_speed(std::string_view link_speed);
+
 struct CpuType {
   std::string name;                      // "Intel Sapphire Rapids"; empty = unknown
   std::optional<Bandwidth> socket_rate;  // between two sockets, NCCL's figure (src/graph/topo.h)

@@ -90,8 +90,9 @@ class MatrixReader {
       set(from, to, relation);
     }
     if (row.cells.size() < table_.columns.size())
-      facts_.notes.push_back(fmt::format("line {}: the row of {} has {} of {} cells", row.line,
-                                         row.label, row.cells.size(), table_.columns.size()));
+      facts_.notes.push_back(fmt::format("{}: line {}: the row of {} has {} of {} cells",
+                                         facts_.source, row.line, row.label, row.cells.size(),
+                                         table_.columns.size()));
     if (from.gpu) take_tail(row, facts_.gpus[from.index]);
   }
 

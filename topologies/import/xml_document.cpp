@@ -26,7 +26,7 @@ void load_xml(std::string_view text, std::string_view file, XmlText& xml) {
       1 + std::count(text.begin(),
                      text.begin() + static_cast<std::ptrdiff_t>(std::min(at, text.size())), '\n');
   xml.notes.push_back(
-      fmt::format("line {}: {}; what stands before is used", line, result.description()));
+      fmt::format("{}: line {}: {}; what stands before is used", file, line, result.description()));
 }
 
 int integer_of(const pugi::xml_node& element, const char* attribute, int low, int high,
@@ -44,6 +44,31 @@ std::optional<double> number_of(const pugi::xml_node& element, const char* attri
   const auto [end, error] = std::from_chars(text, text + std::strlen(text), value);
   if (error != std::errc() || end == text || !std::isfinite(value)) return std::nullopt;
   return value;
+}
+
+void OddValues::add(const pugi::xml_node& element, const char* attribute,
+                    std::string_view accepted) {
+  constexpr std::size_t kMostShown = 8, kLongest = 40;  // a broken writer breaks every line
+  const std::string_view value = element.attribute(attribute).value();
+  std::string_view bus;  // of the PCI device that the element is of
+  for (pugi::xml_node at = element; at && bus.empty(); at = at.parent())
+    bus = at.attribute("busid").value();
+  if (count_++ < kMostShown)
+    notes_.push_back(fmt::format("{}: {}{}: {}=\"{}\" is not used; accepted: {}", file_,
+                                 element.name(), bus.empty() ? "" : fmt::format(" at {}", bus),
+                                 attribute, value.substr(0, kLongest), accepted));
+  else if (count_ == kMostShown + 1)
+    notes_.push_back(fmt::format("{}: further values are not used for like reasons", file_));
+}
+
+int OddValues::integer(const pugi::xml_node& element, const char* attribute, int low, int high,
+                       int missing, int odd) {
+  const pugi::xml_attribute given = element.attribute(attribute);
+  if (!given || !*given.value()) return missing;
+  const int value = integer_of(element, attribute, low, high, low - 1);
+  if (value >= low) return value;
+  add(element, attribute, fmt::format("a whole number from {} to {}", low, high));
+  return odd;
 }
 
 }  // namespace amsp

@@ -23,4 +23,21 @@ int integer_of(const pugi::xml_node& element, const char* attribute, int low, in
                int otherwise);
 std::optional<double> number_of(const pugi::xml_node& element, const char* attribute);
 
+// Values that say nothing in their place: each becomes a note with its file, element and attribute.
+class OddValues {
+ public:
+  void set_file(std::string_view file) { file_ = file; }
+  void add(const pugi::xml_node& element, const char* attribute, std::string_view accepted);
+  // `missing` where the attribute is absent or empty, `odd` (and a note) where it is no such
+  // number.
+  int integer(const pugi::xml_node& element, const char* attribute, int low, int high, int missing,
+              int odd);
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  std::string file_;
+  std::size_t count_ = 0;
+  std::vector<std::string> notes_;
+};
+
 }  // namespace amsp

@@ -9,6 +9,7 @@
 #include "base/units_text.hpp"
 #include "calibrate/cross_validation.hpp"
 #include "calibrate/fit_stage.hpp"
+#include "calibrate/kernel_report.hpp"
 
 namespace amsp {
 namespace {
@@ -45,14 +46,14 @@ void write_parameters(const KindFit& fit, const PhysicsParameters& system, std::
   }
 }
 
-std::string row_text(const Observation& row, double residual, double trust) {
+std::string row_text(const Observation& row, double error, double trust) {
   return fmt::format(
       "    {:<14} {:>6} ranks {:>4} nodes {:>10} {:>10}  {:+6.1f} %  trust {:.2f}  {} {}\n",
       name_of(row.kind), row.shape.ranks, row.shape.nodes, human(row.bytes), human(row.time),
-      100 * (std::exp(residual) - 1), trust, row.source, row.place);
+      100 * error, trust, row.source, row.place);
 }
 
-// Residual of a row: log(measured / model).
+// As everywhere: above 0 the model is slower than the machine was.
 void write_rows(const CollectiveCalibration& collectives, const KindFit& fit, bool all_rows,
                 std::string& text) {
   bool first = true;
@@ -61,9 +62,10 @@ void write_rows(const CollectiveCalibration& collectives, const KindFit& fit, bo
     if (!all_rows && fit.trust[i] > 0.25) continue;
     const CurveValue value = collectives.at(row.kind, row.bytes, row.shape);
     if (first)
-      text += all_rows ? "  rows (measured / model):\n" : "  outliers (measured / model):\n";
+      text += all_rows ? "  rows (error: model / measured - 1):\n"
+                       : "  outliers (error: model / measured - 1):\n";
     first = false;
-    text += row_text(row, std::log(row.time / value.time), fit.trust[i]);
+    text += row_text(row, value.time / row.time - 1, fit.trust[i]);
   }
 }
 
@@ -79,21 +81,6 @@ std::string quality(const CollectiveCalibration& collectives, const KindFit& fit
   if (summary.rows == 0) return "no rows";
   return fmt::format("{} rows, error of the fit: median {:.1f} %, p95 {:.1f} %", summary.rows,
                      100 * summary.median, 100 * summary.p95);
-}
-
-void write_kernels(const KernelCalibration& kernels, std::string& text) {
-  text += fmt::format("kernels on {}\n", kernels.gpu);
-  for (const auto& [kind, surface] : kernels.surfaces) {
-    std::vector<double> errors;
-    for (const double r : surface.correction().leave_one_out()) errors.push_back(std::abs(r));
-    std::sort(errors.begin(), errors.end());
-    text += fmt::format("  {}: {} rows, leave-one-out error: median {:.1f} %, largest {:.1f} %\n",
-                        name_of(kind), errors.size(), 100 * errors[errors.size() / 2],
-                        100 * errors.back());
-  }
-  text += fmt::format("  element-wise: {:.2f} of the memory rate ({})\n", kernels.hbm_share,
-                      kernels.hbm_origin);
-  text += fmt::format("  launch: {} ({})\n", human(kernels.launch), kernels.launch_origin);
 }
 
 }  // namespace
@@ -127,7 +114,7 @@ std::string fit_report(const Calibration& calibration, bool all_rows) {
       write_rows(*calibration.collectives, fit, all_rows, text);
     }
   }
-  if (calibration.kernels) write_kernels(*calibration.kernels, text);
+  if (calibration.kernels) text += kernel_report(*calibration.kernels, all_rows);
   return text;
 }
 

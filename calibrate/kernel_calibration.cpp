@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 constexpr KernelClass measured_classes[] = {KernelClass::gemm, KernelClass::attention_forward,
                                             KernelClass::attention_backward};
 
-Json row_json(const KernelTime& row) {
+Json row_json(const KernelTime& row, double trust) {
   const Kernel& k = row.kernel;
   Json json;
   if (k.kind == KernelClass::gemm) {
@@ -33,6 +33,7 @@ Json row_json(const KernelTime& row) {
   }
   json["dtype"] = name_of(k.dtype);
   json["time"] = to_text(row.time);
+  if (trust <= kernel_outlier) json["trust"] = trust;
   return json;
 }
 
@@ -41,13 +42,13 @@ KernelTime read_row(const JsonValue& json, KernelClass kind) {
   row.kernel.kind = kind;
   const auto whole = [&](const char* key) { return json.at(key).as_integer(1, 1'000'000'000'000); };
   if (kind == KernelClass::gemm) {
-    json.accept_keys({"m", "n", "k", "dtype", "time"});
+    json.accept_keys({"m", "n", "k", "dtype", "time", "trust"});
     row.kernel.m = whole("m");
     row.kernel.n = whole("n");
     row.kernel.k = whole("k");
   } else {
-    json.accept_keys(
-        {"sequences", "sequence_length", "heads", "kv_heads", "head_dim", "dtype", "time"});
+    json.accept_keys({"sequences", "sequence_length", "heads", "kv_heads", "head_dim", "dtype",
+                      "time", "trust"});
     row.kernel.sequences = whole("sequences");
     row.kernel.sequence_length = whole("sequence_length");
     row.kernel.heads = whole("heads");
@@ -57,6 +58,7 @@ KernelTime read_row(const JsonValue& json, KernelClass kind) {
   row.kernel.dtype = parse_dtype(json.at("dtype").as_string(), json.at("dtype").place());
   row.time = json.at("time").as_seconds();
   if (!(row.time > Seconds(0))) json.at("time").fail("must be above zero");
+  if (const auto trust = json.find("trust")) row.trust = trust->as_number(1e-6, 1);
   return row;
 }
 
@@ -146,7 +148,9 @@ std::string to_json(const KernelCalibration& kernels) {
     if (surface.peak() != kernels.peak) entry["peak"] = to_text(surface.peak());
     entry["surface"] = surface_json(surface);
     entry["rows"] = Json::array();
-    for (const KernelTime& row : surface.rows()) entry["rows"].push_back(row_json(row));
+    for (std::size_t i = 0; i < surface.rows().size(); ++i) {
+      entry["rows"].push_back(row_json(surface.rows()[i], surface.trust()[i]));
+    }
     json["classes"][std::string(name_of(kind))] = std::move(entry);
   }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -22,6 +22,7 @@ struct KernelTime {
   Seconds time;
   std::string source;  // file; empty when read back from a calibration
   std::string place;   // line
+  double trust = 1;    // read back: of an outlier below 1
 };
 
 class KernelSurface {
@@ -50,16 +51,25 @@ class KernelSurface {
   [[nodiscard]] const Kriging& correction() const { return correction_; }
   // log(measured / model without correction) of each row.
   [[nodiscard]] std::vector<double> residuals() const;
+  // Of each row: 1 = believed; an outlier among its neighbours, up to kernel_outlier, weighs that
+  // little in the correction. Read back: 1 for all but outliers.
+  [[nodiscard]] const std::vector<double>& trust() const { return trust_; }
 
  private:
   KernelSurface(std::vector<KernelTime> rows, FlopRate peak);
   [[nodiscard]] Seconds plain(const Kernel& kernel) const;
-  void correct(const Kernel3* kernel);
+  [[nodiscard]] std::vector<Kriging::Point> correction_points() const;
+  void correct();
+  void trust_by_neighbours();
   std::vector<KernelTime> rows_;
   FlopRate peak_;
   std::vector<Parameter> parameters_;  // floor, rate, half_x, half_y
   Kriging correction_;
+  std::vector<double> trust_;
 };
+
+// Rows of less trust are named as outliers, as those of collectives are.
+constexpr double kernel_outlier = 0.25;
 
 struct KernelCalibration {
   std::string gpu;  // name of the GPU type

@@ -41,6 +41,7 @@ std::vector<double> coordinates(const Shape& shape) {
 KernelSurface::KernelSurface(std::vector<KernelTime> rows, FlopRate peak)
     : rows_(std::move(rows)), peak_(peak) {
   assert(!rows_.empty());
+  for (const KernelTime& row : rows_) trust_.push_back(row.trust);
 }
 
 KernelSurface KernelSurface::fit(std::vector<KernelTime> rows, FlopRate peak) {
@@ -63,7 +64,7 @@ KernelSurface KernelSurface::fit(std::vector<KernelTime> rows, FlopRate peak) {
     surface.parameters_.push_back(
         {names[j], std::exp(solution.parameters[j]), solution.standard_error[j]});
   }
-  surface.correct(nullptr);
+  surface.correct();
   return surface;
 }
 
@@ -92,7 +93,7 @@ KernelSurface KernelSurface::read(std::vector<KernelTime> rows, FlopRate peak,
   if (kernel.length.size() != 2) correction.at("length").fail("needs two lengths");
   kernel.amplitude = correction.at("amplitude").as_number(0, 10);
   kernel.noise = correction.at("noise").as_number(1e-6, 10);
-  surface.correct(&kernel);
+  surface.correction_ = Kriging(surface.correction_points(), kernel);
   return surface;
 }
 
@@ -108,16 +109,41 @@ std::vector<double> KernelSurface::residuals() const {
   return residuals;
 }
 
-// Kriging of the residuals; lengths and amplitude chosen here unless given.
-void KernelSurface::correct(const Kernel3* kernel) {
+std::vector<Kriging::Point> KernelSurface::correction_points() const {
   const std::vector<double> values = residuals();
   std::vector<Kriging::Point> points;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
-    points.push_back({coordinates(shape_of(rows_[i].kernel)), values[i], 1.0, 0});
+    const double noise_factor = trust_[i] > kernel_outlier ? 1.0 : 1 / trust_[i];
+    points.push_back({coordinates(shape_of(rows_[i].kernel)), values[i], noise_factor, 0});
   }
-  correction_ = kernel != nullptr
-                    ? Kriging(std::move(points), *kernel)
-                    : fit_kriging(points, {{0.5, 1.0, 2.0, 4.0}, {0.25, 0.5, 1.0, 2.0}});
+  return points;
+}
+
+// Huber's weights of how far each row is from what the others say, in units of the deviation that
+// the correction would state of a row that is believed.
+void KernelSurface::trust_by_neighbours() {
+  constexpr double huber = 1.345;  // 95 % efficient for normal errors
+  const double noise = correction_.kernel().noise;
+  std::vector<double> scores;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const double own = noise * correction_.points()[i].noise_factor;
+    const double all = correction_.leave_one_out_deviation()[i];
+    const double curve = std::max(0.0, all * all - own * own);
+    scores.push_back(std::abs(correction_.leave_one_out()[i]) / std::sqrt(curve + noise * noise));
+  }
+  const double scale = std::max(1.0, robust_scale(scores));
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    trust_[i] = std::min(1.0, huber * scale / scores[i]);
+  }
+}
+
+// Kriging of the residuals; lengths and amplitude chosen here, outliers weighed down.
+void KernelSurface::correct() {
+  for (int round = 0; round < 3; ++round) {
+    correction_ = fit_kriging(correction_points(), {{0.5, 1.0, 2.0, 4.0}, {0.25, 0.5, 1.0, 2.0}});
+    trust_by_neighbours();
+  }
+  correction_ = fit_kriging(correction_points(), {{0.5, 1.0, 2.0, 4.0}, {0.25, 0.5, 1.0, 2.0}});
 }
 
 KernelSurface::Value KernelSurface::at(const Kernel& kernel) const {

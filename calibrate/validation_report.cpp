@@ -25,7 +25,7 @@ std::string left_out_text(const HeldOutRow& row) {
 double percent(double log_error) { return 100 * (std::exp(log_error) - 1); }
 
 std::string rows_text(const std::vector<HeldOutRow>& held_out) {
-  std::string text = "left-out rows (predicted / measured; straight line / measured):\n";
+  std::string text = "left-out rows (error: predicted / measured - 1; of the straight line):\n";
   for (const HeldOutRow& held : held_out) {
     const Observation& row = held.row;
     const std::string line =

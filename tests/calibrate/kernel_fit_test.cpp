@@ -7,6 +7,7 @@
 
 #include "calibrate/calibration.hpp"
 #include "calibrate/kernel_calibration.hpp"
+#include "calibrate/kernel_report.hpp"
 
 using namespace amsp;
 
@@ -88,4 +89,35 @@ TEST_CASE("a kernel table is known by its first column, quoted or not, after bla
   CHECK(read_kernel_csv(quoted, "k.csv").size() == 1);
   CHECK_FALSE(looks_like_kernel_csv("kernel\n"));
   CHECK_FALSE(looks_like_kernel_csv("collective,gpus,time_s\n"));
+}
+
+TEST_CASE("a kernel time far from its neighbours is named, and neither they nor the curve follow") {
+  const GpuSpec gpu = find_gpu_type("a800-sxm4-80gb").spec;
+  const std::string smooth = table("bf16", 312e12) + table("bf16", 312e12).substr(26);
+  const auto text = [&](const KernelCalibration& fit, bool all) { return kernel_report(fit, all); };
+  const KernelCalibration clean = fit_kernels(read_kernel_csv(smooth, "k.csv"), gpu);
+  CHECK(text(clean, false).find("outliers") == std::string::npos);
+
+  const double truth = 2 * std::pow(4096.0, 3) / (0.7 * 312e12) + 5e-6;
+  const KernelCalibration fit = fit_kernels(
+      read_kernel_csv(smooth + fmt::format("gemm,4096,4096,4096,bf16,{:.6e}\n", 3 * truth),
+                      "k.csv"),
+      gpu);
+  const std::string outliers = text(fit, false);
+  INFO(outliers);
+  CHECK(outliers.find("outliers (error: model / measured - 1)") != std::string::npos);
+  CHECK(outliers.find("k.csv line 12") != std::string::npos);
+  CHECK(outliers.find("-66.") != std::string::npos);  // a third of what was measured
+  CHECK(outliers.find("trust") == outliers.rfind("trust"));
+  for (int line = 2; line <= 12; ++line)
+    CHECK(text(fit, true).find(fmt::format("k.csv line {}\n", line)) != std::string::npos);
+
+  Kernel kernel;
+  kernel.kind = KernelClass::gemm;
+  kernel.m = kernel.n = kernel.k = 4096;
+  CHECK(fit.surfaces.at(0).second.at(kernel).time.value() == Approx(truth).epsilon(0.05));
+  const KernelCalibration read =
+      read_kernel_calibration(JsonValue::parse_text(to_json(fit), "written"));
+  CHECK(read.surfaces.at(0).second.at(kernel).time.value() ==
+        Approx(fit.surfaces.at(0).second.at(kernel).time.value()));
 }

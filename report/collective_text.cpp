@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/median.hpp"
 #include "base/units_text.hpp"
 #include "report/table.hpp"
 
@@ -95,8 +96,9 @@ std::string comparison_table(const std::vector<Observation>& rows, const Collect
   }
   std::sort(errors.begin(), errors.end());
   const auto last = std::min(errors.size() - 1, errors.size() * 95 / 100);
-  return table_text(table) + fmt::format("error: median {:.1f} %, 95th percentile {:.1f} %\n",
-                                         100 * errors[errors.size() / 2], 100 * errors[last]);
+  return table_text(table) +
+         fmt::format("error (model / measured - 1): median {:.1f} %, 95th percentile {:.1f} %\n",
+                     100 * median(errors), 100 * errors[last]);
 }
 
 }  // namespace amsp

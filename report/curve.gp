@@ -2,7 +2,7 @@
 # Draws one figure. report/svg_curve.cpp sets the variables (labels, numbers of bands, lines, bars
 # and points, their titles and colours) and loads this file; the data file holds one block a curve.
 set encoding utf8
-set terminal svg size 840,520 dynamic font "sans-serif,13" noenhanced background "#ffffff"
+set terminal svg size width,height dynamic font "sans-serif,13" noenhanced background "#ffffff"
 set output figure
 set title plot_title
 set xlabel x_label
@@ -15,9 +15,19 @@ if (log_x) { set logscale x 2; set xtics format "%.0f" } else { set xrange [0:*]
 if (log_y) { set logscale y } else { if (!signed_y) { set yrange [0:*] } }
 if (signed_y) { set xzeroaxis lc rgb "#444444" }
 if (bytes_x) {
+  # Panels with one axis of sizes stand above each other: the same margins, keys at the right.
   set xtics format "%.0b %BB"
-  set key below center Left reverse nobox
+  set lmargin at screen 0.1; set rmargin at screen 0.7
+  set key at screen 0.715, graph 1 left top Left reverse nobox
+  unset ylabel
+  set label y_label at screen 0.022, graph 0.5 center rotate by 90
 }
+if (log_y) { set ytics format "%g" }
+# A line over sizes has many points, too many to mark. Bands around zero lie on each other, and are
+# together as dark as one.
+mark = bytes_x ? -1 : 7
+line_width = signed_y ? 0 : bytes_x ? 1.6 : 2
+band_fill = signed_y ? 0.4 / (bands > 0 ? bands : 1) : bytes_x ? 0.28 : 0.18
 set offsets graph 0.03, graph 0.05, graph 0.05, 0
 
 # The colours of Okabe and Ito, which colour-blind readers can tell apart.
@@ -30,9 +40,9 @@ title_of(kind, i) = exists(sprintf("%s_title_%d", kind, i)) ? \
   value(sprintf("%s_title_%d", kind, i)) : ""
 
 plot for [i=1:bands] data index i - 1 using 1:3:4 with filledcurves notitle \
-       lc rgb colour_of("band", i) fill transparent solid 0.18 noborder, \
+       lc rgb colour_of("band", i) fill transparent solid band_fill noborder, \
      for [i=1:lines] data index bands + i - 1 using 1:2 with linespoints \
-       title title_of("line", i) lc rgb colour_of("line", i) lw 2 pt 7 ps 0.4, \
+       title title_of("line", i) lc rgb colour_of("line", i) lw line_width pt mark ps 0.4, \
      for [i=1:bars] data index bands + lines + i - 1 using 1:2:3:4 with yerrorbars notitle \
        lc rgb colour_of("bar", i) lw 1.2 pt -1, \
      for [i=1:points] data index bands + lines + bars + i - 1 using 1:2 with points \

@@ -109,11 +109,16 @@ Figure figure(const Plot& plot) {
   return result;
 }
 
-// gnuplot's binary prefixes are ki, Mi, Gi, …; IEC 80000-13 writes Ki.
+// gnuplot's binary prefixes are ki, Mi, Gi, …, and blanks where there is none; IEC 80000-13 writes
+// Ki.
 std::string with_kibibytes(std::string svg) {
-  constexpr std::string_view theirs = " kiB<", ours = " KiB<";
-  for (auto at = svg.find(theirs); at != std::string::npos; at = svg.find(theirs, at))
-    svg.replace(at, theirs.size(), ours);
+  for (const auto& [theirs, ours] :
+       {std::pair<std::string_view, std::string_view>{" kiB<", " KiB<"},
+        {"   B<", " B<"},
+        {"  B<", " B<"}}) {
+    for (auto at = svg.find(theirs); at != std::string::npos; at = svg.find(theirs, at))
+      svg.replace(at, theirs.size(), ours);
+  }
   return svg;
 }
 
@@ -130,11 +135,12 @@ std::optional<std::string> svg_curve(const Plot& plot) {
   write_file(data, inputs.data);
   write_file(settings,
              fmt::format("{}plot_title = {}\nx_label = {}\ny_label = {}\nlog_x = {:d}\nlog_y = "
-                         "{:d}\nbytes_x = {:d}\nsigned_y = {:d}\ndata = {}\nfigure = {}\nload {}\n",
+                         "{:d}\nwidth = {}\nheight = {}\nbytes_x = {:d}\nsigned_y = {:d}\ndata = "
+                         "{}\nfigure = {}\nload {}\n",
                          inputs.settings, gnuplot_text(plot.title), gnuplot_text(plot.x_label),
-                         gnuplot_text(plot.y_label), plot.log_x, plot.log_y, plot.bytes_x,
-                         plot.signed_y, gnuplot_text(data.string()), gnuplot_text(svg.string()),
-                         gnuplot_text(script.string())));
+                         gnuplot_text(plot.y_label), plot.log_x, plot.log_y, plot.width,
+                         plot.height, plot.bytes_x, plot.signed_y, gnuplot_text(data.string()),
+                         gnuplot_text(svg.string()), gnuplot_text(script.string())));
   const int status = run_quietly("gnuplot", {settings.string()}, log);
   if (status == 127) {
     note("no figure: gnuplot is not installed (Debian package gnuplot-nox)");

@@ -31,8 +31,9 @@ struct Plot {
   std::string x_label, y_label;
   bool log_x = false, log_y = false;
   std::vector<Curve> curves;
-  bool bytes_x = false;   // x is in bytes: its axis reads 1 KiB, 32 KiB …; the key stands below
+  bool bytes_x = false;   // x is in bytes: its axis reads 1 KiB, 32 KiB …; the key stands right
   bool signed_y = false;  // y has both signs: a line at zero
+  int width = 840, height = 520;
 };
 
 // Nothing, and a note on stderr, when gnuplot is not installed. Throws std::runtime_error when

@@ -64,8 +64,14 @@ std::string places_line(const NodeSpec& node) {
     switches.push_back(node.switch_of_slot(slot));
   }
   std::string line = fmt::format("GPU sockets {}", join(sockets));
-  if (!node.switch_socket.empty()) line += fmt::format("; PCIe switches {}", join(switches));
-  return line + "\n";
+  const auto direct = std::count(switches.begin(), switches.end(), -1);
+  if (direct == node.gpus && !node.switch_socket.empty())
+    return line + "; PCIe switches of NICs only, GPUs directly at their sockets\n";
+  if (node.switch_socket.empty()) return line + "\n";
+  std::vector<std::string> names;
+  for (const int name : switches) names.push_back(name < 0 ? "-" : fmt::format("{}", name));
+  line += fmt::format("; PCIe switches {}", fmt::join(names, ","));
+  return line + (direct > 0 ? " (-: directly at the socket)\n" : "\n");
 }
 
 void append_nics(const NodeSpec& node, std::string& out) {

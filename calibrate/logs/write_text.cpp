@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/csv.hpp"
 #include "calibrate/logs/write_runs.hpp"
 
 namespace amsp {
@@ -10,14 +11,6 @@ namespace {
 
 std::string known(const std::optional<int>& number) {
   return number ? std::to_string(*number) : "";
-}
-
-// A cell of a CSV file; quoted where it must be.
-std::string cell(std::string_view text) {
-  if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
 }
 
 std::string collective_of(const MeasuredRun& run) {
@@ -87,15 +80,15 @@ std::string runs_to_csv(std::span<const MeasuredRun> runs) {
       for (const bool in_place : {false, true}) {
         const MeasuredTiming& half = in_place ? row.in_place : row.out_of_place;
         if (!present(half)) continue;
-        text += fmt::format("{},{},{},{},{},{},{},{:.0f},{},{},{},{},{},{},{},{},{},{},{}\n",
-                            cell(run.file), row.line, cell(collective_of(run)), known(run.nranks),
-                            known(run.nnodes), cell(run.gpu), cell(run.nccl_version),
-                            row.bytes.value(), cell(row.dtype_text), cell(row.redop),
-                            in_place ? "in_place" : "out_of_place", number(micro(half.time)),
-                            number(giga(half.algbw)), number(giga(half.busbw)), number(half.wrong),
-                            cell(row.algorithm.empty() ? run.algorithm : row.algorithm),
-                            cell(row.protocol.empty() ? run.protocol : row.protocol),
-                            known(row.channels ? row.channels : run.channels), cell(run.variant));
+        text += fmt::format(
+            "{},{},{},{},{},{},{},{:.0f},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(run.file),
+            row.line, csv_field(collective_of(run)), known(run.nranks), known(run.nnodes),
+            csv_field(run.gpu), csv_field(run.nccl_version), row.bytes.value(),
+            csv_field(row.dtype_text), csv_field(row.redop), in_place ? "in_place" : "out_of_place",
+            number(micro(half.time)), number(giga(half.algbw)), number(giga(half.busbw)),
+            number(half.wrong), csv_field(row.algorithm.empty() ? run.algorithm : row.algorithm),
+            csv_field(row.protocol.empty() ? run.protocol : row.protocol),
+            known(row.channels ? row.channels : run.channels), csv_field(run.variant));
       }
   return text;
 }

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <set>
 #include <vector>
 
+#include "base/median.hpp"
 #include "calibrate/microbench/device.hpp"
 #include "calibrate/microbench/stream_kernels.hpp"
 
@@ -41,9 +41,7 @@ Seconds median_time(const Settings& settings, const DeviceStream& stream, const 
     watch.stop(stream);
     times.push_back(watch.elapsed());
   }
-  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2),
-                   times.end());
-  return times[times.size() / 2];
+  return median(times);
 }
 
 std::set<Shape> shapes_of(const Settings& settings) {

@@ -42,6 +42,19 @@ TEST_CASE("table: names what is assumed and where figures come from") {
   CHECK_THAT(table, Catch::Contains("assumed") && Catch::Contains("sources"));
 }
 
+TEST_CASE("table: a GPU without a PCIe switch has none, not one of number -1") {
+  ClusterSpec cluster = load_cluster("a800-4hdr");
+  CHECK_THAT(describe_as_table(Network(cluster)),
+             Catch::Contains("PCIe switches 0,0,1,1,2,2,3,3\n"));
+  cluster.node.gpu_switch = {0, 0, 1, 1, -1, -1, -1, -1};
+  CHECK_THAT(describe_as_table(Network(cluster)),
+             Catch::Contains("PCIe switches 0,0,1,1,-,-,-,- (-: directly at the socket)"));
+  cluster.node.gpu_switch.assign(8, -1);
+  const std::string none = describe_as_table(Network(cluster));
+  CHECK_THAT(none, Catch::Contains("PCIe switches of NICs only"));
+  CHECK_THAT(none, !Catch::Contains("-1,"));
+}
+
 TEST_CASE("dot: every drawn device once, an edge for each pair of links") {
   ClusterSpec cluster = load_cluster("a800-4hdr");
   cluster.nodes = 10;

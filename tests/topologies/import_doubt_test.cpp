@@ -200,6 +200,50 @@ TEST_CASE("files of one machine say that they are taken for one") {
   CHECK(said);
 }
 
+TEST_CASE("a GPU model that no file names is said to be a guess, with the models it could be") {
+  const auto guess = [](const std::string& text) {
+    Imported imported;
+    read_topology_text(text, "f", imported);
+    for (const std::string& assumption : cluster_from(*imported.machine, {}).assumptions)
+      if (has(assumption, "guess")) return assumption;
+    return std::string();
+  };
+  const std::string hopper = guess(all_to_all(8, "NV18"));
+  CHECK(has(hopper, "the GPU model is a guess"));
+  CHECK(has(hopper, "fits h100-sxm5-80gb"));
+  CHECK(has(hopper, "h200-sxm-141gb"));
+  CHECK(has(hopper, "79.65 GiB of memory"));
+  CHECK(has(hopper, "the others have"));
+  // A tree of PCI classes alone, as cloud images have (a V100 box looks like this one).
+  const std::string classes =
+      R"(<system version="1"><cpu numaid="0" arch="x86_64"><pci busid="0001:00:00.0" )"
+      R"(class="0x030200" link_speed="16 GT/s" link_width="16"/><pci busid="0002:00:00.0" )"
+      R"(class="0x030200" link_speed="16 GT/s" link_width="16"/></cpu></system>)";
+  CHECK(has(guess(classes), "a100-sxm4-80gb is the default for its PCIe rate; 80 GiB of memory"));
+  CHECK(guess(tree(kH100, 7, "mlx5_0")).empty());
+}
+
+TEST_CASE("what was read: NVLinks of a GPU behind a switch are counted once") {
+  const auto read = [](const std::string& text) {
+    Imported imported;
+    read_topology_text(text, "f", imported);
+    return to_json(imported);
+  };
+  const auto links = [&](const std::string& text) {
+    const std::string json = read(text);
+    const auto at = json.find("\"nvlinks_to");
+    return at == std::string::npos ? std::string() : json.substr(at, json.find(',', at) - at);
+  };
+  CHECK(links(all_to_all(8, "NV18")) == "\"nvlinks_to_switch\": 18");
+  CHECK(links(all_to_all(4, "NV12")) == "\"nvlinks_to_switch\": 12");
+  CHECK(links(all_to_all(4, "NV4")) == "\"nvlinks_to_gpus\": 12");  // direct: three others
+  CHECK(links(all_to_all(4, "PHB")) == "\"nvlinks_to_gpus\": 0");
+  const std::string classes =
+      R"(<system version="1"><cpu numaid="0"><pci busid="0001:00:00.0" class="0x030200"/>)"
+      R"(<pci busid="0002:00:00.0" class="0x030200"/></cpu></system>)";
+  CHECK(links(classes).empty());  // such a file does not say
+}
+
 TEST_CASE("an NVSwitch reduces from Hopper on, and that is said") {
   // PCI devices only, and a matrix of eight that needs a switch.
   const auto devices = [](int gpus, const std::string& device) {
@@ -208,15 +252,6 @@ TEST_CASE("an NVSwitch reduces from Hopper on, and that is said") {
       text += fmt::format(R"(<pci busid="0000:{:02x}:00.0" class="0x030200" device="{}"/>)", i + 7,
                           device);
     return text + "</cpu></system>";
-  };
-  const auto all_to_all = [](int gpus, const std::string& cell) {
-    std::string text;
-    for (int i = 0; i < gpus; ++i) text += fmt::format("\tGPU{}", i);
-    for (int i = 0; i < gpus; ++i) {
-      text += fmt::format("\nGPU{}", i);
-      for (int j = 0; j < gpus; ++j) text += "\t" + (i == j ? "X" : cell);
-    }
-    return text + "\n";
   };
   struct Case {
     std::string text;

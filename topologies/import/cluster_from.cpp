@@ -56,7 +56,7 @@ class Builder {
     } else {
       const GpuGuess guess = guess_gpu_type(facts_);
       type_ = find_gpu_type(guess.type);
-      if (!guess.because.empty()) assume(guess.because + "; name it with --gpu");
+      if (!guess.because.empty()) assume(said_as_assumption(guess));
       const bool mixed = std::any_of(facts_.gpus.begin(), facts_.gpus.end(), [&](const GpuFact& g) {
         return g.type != facts_.gpus.front().type ||
                g.architecture != facts_.gpus.front().architecture;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/units_text.hpp"
 #include "topologies/gpu_architecture.hpp"
 #include "topologies/gpu_spec.hpp"
 #include "topologies/import/plain_text.hpp"
@@ -42,12 +43,12 @@ std::vector<const Named*> types_where(Fits fits) {
 // One of several, and how the choice reads.
 GpuGuess chosen_as(const Named& choice, const std::vector<const Named*>& fitting,
                    const std::string& what) {
-  std::string others;
+  GpuGuess guess{choice.stem, fmt::format("{} fits {}", what, choice.stem), {}};
   for (const Named* named : fitting)
-    if (named != &choice) others += (others.empty() ? "" : ", ") + named->stem;
-  std::string because = fmt::format("the GPU type is not named; {} fits {}", what, choice.stem);
-  if (!others.empty()) because += fmt::format(" (and {})", others);
-  return {choice.stem, because};
+    if (named != &choice) guess.others.push_back(named->stem);
+  if (!guess.others.empty())
+    guess.because += fmt::format(" (and {})", fmt::join(guess.others, ", "));
+  return guess;
 }
 
 GpuGuess chosen(const std::vector<const Named*>& fitting, const std::string& what) {
@@ -98,15 +99,14 @@ std::size_t largest_web(const MachineFacts& facts) {
 
 // No NVLink is seen: the PCIe generation at least tells an age.
 GpuGuess guess_without_links(const MachineFacts& facts, int links) {
-  if (facts.default_type) return {*facts.default_type, "the GPU type is not named; taken by age"};
+  if (facts.default_type)
+    return {*facts.default_type, fmt::format("{} by the file's age", *facts.default_type), {}};
   const auto pcie = facts.gpus.front().pcie_rate;
-  if (links == 0 || !pcie)
-    return {"l40s", "the GPU type is not named and no NVLink is seen; l40s is the default"};
+  if (links == 0 || !pcie) return {"l40s", "no NVLink is seen; l40s is the default", {}};
   const char* type = *pcie > gigabytes_per_second(40)   ? "h100-sxm5-80gb"
                      : *pcie > gigabytes_per_second(20) ? "a100-sxm4-80gb"
                                                         : "v100-sxm2-32gb";
-  return {type,
-          fmt::format("the GPU type is not named; {} is the default for its PCIe rate", type)};
+  return {type, fmt::format("{} is the default for its PCIe rate", type), {}};
 }
 
 GpuGuess guess_by_links(const MachineFacts& facts) {
@@ -114,7 +114,7 @@ GpuGuess guess_by_links(const MachineFacts& facts) {
   if (links <= 0) return guess_without_links(facts, links);
   const std::string what = fmt::format("{} NVLinks per GPU", links);
   const auto named = [&what](const char* type, const char* why) -> GpuGuess {
-    return {type, fmt::format("the GPU type is not named; {}{} fits {}", what, why, type)};
+    return {type, fmt::format("{}{} fits {}", what, why, type), {}};
   };
   // GPUs that are NUMA nodes hang on Grace CPUs.
   const bool grace = !facts.gpus.front().gpu_numa.empty();
@@ -134,9 +134,8 @@ GpuGuess guess_by_links(const MachineFacts& facts) {
   if (fitting.empty()) fitting = with_links(!bridged);
   if (fitting.empty())
     return {"h100-sxm5-80gb",
-            fmt::format("the GPU type is not named and no type of the catalogue has {}; "
-                        "h100-sxm5-80gb is the default",
-                        what)};
+            fmt::format("no type of the catalogue has {}; h100-sxm5-80gb is the default", what),
+            {}};
   // Of several generations with as many links, the commonest.
   for (const char* common :
        {"h100-sxm5-80gb", "a100-sxm4-80gb", "a100-pcie-80gb", "v100-sxm2-32gb", "rtx-a6000"})
@@ -229,9 +228,25 @@ bool through_switch(const MachineFacts& facts) {
   return false;
 }
 
+std::string said_as_assumption(const GpuGuess& guess) {
+  std::string memory = fmt::format("{} of memory and its rates are taken with it",
+                                   human(find_gpu_type(guess.type).spec.memory));
+  std::vector<Bytes> others;
+  for (const std::string& stem : guess.others) others.push_back(find_gpu_type(stem).spec.memory);
+  if (!others.empty()) {
+    const auto [least, most] = std::minmax_element(others.begin(), others.end());
+    memory += *least == *most
+                  ? fmt::format(" (the others have {})", human(*least))
+                  : fmt::format(" (the others have {} to {})", human(*least), human(*most));
+  }
+  return fmt::format(
+      "the GPU model is a guess, for the files do not name it: {}; {}; name it with --gpu",
+      guess.because, memory);
+}
+
 GpuGuess guess_gpu_type(const MachineFacts& facts) {
   const GpuFact& first = facts.gpus.front();
-  if (first.type) return {*first.type, ""};
+  if (first.type) return {*first.type, "", {}};
   const int links = nvlinks_per_gpu(facts);
   if (first.architecture.empty()) return guess_by_links(facts);
   auto fitting = types_where(
@@ -240,7 +255,7 @@ GpuGuess guess_gpu_type(const MachineFacts& facts) {
     GpuGuess guess = guess_by_links(facts);
     // Later than all that the catalogue knows of NVIDIA's data-centre line.
     if (first.architecture.starts_with("sm_10"))
-      guess = {"b300-sxm-288gb", "b300-sxm-288gb is the default"};
+      guess = {"b300-sxm-288gb", "b300-sxm-288gb is the default", {}};
     guess.because = fmt::format("architecture {} is not in the catalogue; {}", first.architecture,
                                 guess.because);
     return guess;

@@ -18,9 +18,14 @@ std::optional<std::string> gpu_type_in_text(std::string_view text, std::vector<s
 std::optional<std::string> gpu_type_of_device(std::string_view pci_device);
 
 struct GpuGuess {
-  std::string type;     // catalogue stem
-  std::string because;  // what it rests on; empty when the file names the type
+  std::string type;                 // catalogue stem
+  std::string because;              // what it rests on; empty when the file names the type
+  std::vector<std::string> others;  // that fit as well
 };
+// The guess as an assumption: what it rests on, which models cannot be told apart, what memory is
+// taken.
+std::string said_as_assumption(const GpuGuess& guess);
+
 // From what the file says (type, architecture, units, NVLinks); falls back on a stated default.
 GpuGuess guess_gpu_type(const MachineFacts& facts);
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/units_text.hpp"
+#include "topologies/import/gpu_names.hpp"
 #include "topologies/import/import.hpp"
+#include "topologies/import/switch_links.hpp"
 
 namespace amsp {
 namespace {
@@ -20,6 +24,25 @@ std::string name_of_nic(const NicFact& nic) {
   return nic.device == nic.label ? nic.label : fmt::format("{} ({})", nic.label, nic.device);
 }
 
+// Key and number. Behind a switch each pair shows the links that lead there; direct links add up.
+// Nothing where the files do not show NVLinks.
+std::optional<std::pair<const char*, int>> links_of(const MachineFacts& facts, std::size_t gpu) {
+  if (through_switch(facts)) {
+    const int links = switch_links(facts).of_gpu[gpu];
+    if (links < 0) return std::nullopt;
+    return std::pair{"nvlinks_to_switch", links};
+  }
+  int links = 0;
+  bool known = false;
+  for (std::size_t other = 0; other < facts.gpus.size(); ++other) {
+    if (other == gpu) continue;
+    known = known || facts.gpu_gpu[gpu][other].nvlinks >= 0;
+    links += std::max(0, facts.gpu_gpu[gpu][other].nvlinks);
+  }
+  if (!known) return std::nullopt;
+  return std::pair{"nvlinks_to_gpus", links};
+}
+
 Json gpu_json(const MachineFacts& facts, std::size_t i) {
   const GpuFact& gpu = facts.gpus[i];
   Json json = {{"label", gpu.label}};
@@ -30,10 +53,7 @@ Json gpu_json(const MachineFacts& facts, std::size_t i) {
   if (!gpu.numa.empty()) json["numa_affinity"] = gpu.numa;
   if (!gpu.gpu_numa.empty()) json["gpu_numa_id"] = gpu.gpu_numa;
   if (gpu.pcie_rate) json["pcie_rate"] = to_text(*gpu.pcie_rate);
-  int links = gpu.switch_links;
-  for (std::size_t j = 0; j < facts.gpus.size() && gpu.switch_links == 0; ++j)
-    if (i != j) links += std::max(0, facts.gpu_gpu[i][j].nvlinks);
-  json[gpu.switch_links > 0 ? "nvlinks_to_switch" : "nvlinks_to_gpus"] = links;
+  if (const auto links = links_of(facts, i)) json[links->first] = links->second;
   Json gpus = Json::object();
   for (std::size_t j = 0; j < facts.gpus.size(); ++j)
     gpus[facts.gpus[j].label] = word_of(facts.gpu_gpu[i][j]);

@@ -21,12 +21,22 @@ class KernelModel : public ComputeModel {
  public:
   KernelModel(const GpuSpec& gpu, std::optional<KernelCalibration> measured)
       : gpu_(gpu), measured_(std::move(measured)) {
-    if (!measured_ || measured_->surfaces.empty() || measured_->gpu == gpu.name) return;
-    speed_ = best_product(gpu_) / best_product(measured_type(*measured_));
+    if (!measured_ || measured_->surfaces.empty()) {
+      note_ = fmt::format(
+          "no kernel was measured on {0}: a rate of {1:.0f} % of its peak is assumed of matrix "
+          "products and {2:.0f} % of attention, fused element-wise kernels and no host time "
+          "between "
+          "kernels; few programs are as fast (amsp calibrate with a table of your kernels says "
+          "more)",
+          gpu_.name, 100 * share(gpu_, KernelClass::gemm), 100 * share(gpu_, forward));
+      return;
+    }
+    if (measured_->gpu == gpu.name) return;
+    foreign_ = measured_type(*measured_);
     note_ = fmt::format(
-        "kernels measured on {}, used on {}: {:.3g} times as fast by the best products of the two "
-        "types",
-        measured_->gpu, gpu_.name, speed_);
+        "kernels measured on {}, used on {}: matrix products {:.3g} times as fast by the best "
+        "products of the two types, attention {:.3g} times",
+        measured_->gpu, gpu_.name, speed(KernelClass::gemm), speed(forward));
   }
 
   std::string note() const override { return note_; }
@@ -50,6 +60,8 @@ class KernelModel : public ComputeModel {
   }
 
  private:
+  static constexpr KernelClass forward = KernelClass::attention_forward;
+
   static KernelEstimate spread(Seconds time, double deviation, PredictionRange range) {
     const double factor = std::exp(z90 * deviation);
     return {time, time / factor, time * factor, range};
@@ -59,27 +71,21 @@ class KernelModel : public ComputeModel {
   KernelEstimate from(const KernelSurface& surface, const Kernel& kernel) const {
     const KernelSurface::Value value = surface.at(kernel);
     const bool own = kernel.dtype == surface.rows().front().kernel.dtype;
-    const double ratio = own ? 1.0 : peak(surface.rows().front().kernel.dtype) / peak(kernel.dtype);
-    const auto range = value.inside && ratio == 1.0 && note_.empty()
-                           ? PredictionRange::measured
-                           : PredictionRange::extrapolated;
+    const double ratio =
+        own ? 1.0 : peak(gpu_, surface.rows().front().kernel.dtype) / peak(gpu_, kernel.dtype);
+    const auto range = value.inside && ratio == 1.0 && !foreign_ ? PredictionRange::measured
+                                                                 : PredictionRange::extrapolated;
     // On another type as uncertain as the roofline.
     const double deviation =
-        note_.empty() ? value.log_deviation : std::hypot(value.log_deviation, 0.3 / z90);
-    return spread(value.time * ratio / speed_, deviation, range);
+        foreign_ ? std::hypot(value.log_deviation, 0.3 / z90) : value.log_deviation;
+    return spread(value.time * ratio / speed(kernel.kind), deviation, range);
   }
 
-  // What a type reaches in its best 16-bit product.
-  static FlopRate best_product(const GpuSpec& gpu) {
-    for (const Dtype dtype : {Dtype::bf16, Dtype::fp16}) {
-      const auto found = gpu.achievable.find(dtype);
-      if (found != gpu.achievable.end()) return found->second;
-    }
-    for (const Dtype dtype : {Dtype::bf16, Dtype::fp16, Dtype::fp32}) {
-      const auto found = gpu.peak.find(dtype);
-      if (found != gpu.peak.end()) return found->second * achievable_share_where_measured;
-    }
-    throw InputError("GPU " + gpu.name + " has no peak rate");
+  // This type against the one that was measured.
+  double speed(KernelClass kind) const {
+    if (!foreign_) return 1;
+    const FlopRate here = peak(gpu_, Dtype::bf16) * share(gpu_, kind);
+    return here / (peak(*foreign_, Dtype::bf16) * share(*foreign_, kind));
   }
 
   // The catalogue's entry, or what the calibration itself says of a type that is not there.
@@ -101,11 +107,8 @@ class KernelModel : public ComputeModel {
   }
 
   KernelEstimate roofline(const Kernel& kernel) const {
-    double share = default_gemm_share;
-    if (kernel.kind == KernelClass::attention_forward) share = default_attention_forward_share;
-    if (kernel.kind == KernelClass::attention_backward) share = default_attention_backward_share;
-    share = std::min(1.0, share * achievable_share(kernel.dtype) / achievable_share_where_measured);
-    const Seconds compute = flops_of(kernel) / (peak(kernel.dtype) * share);
+    const double reached = share(gpu_, kernel.kind, kernel.dtype);
+    const Seconds compute = flops_of(kernel) / (peak(gpu_, kernel.dtype) * reached);
     const Seconds memory = operands(kernel) / (gpu_.hbm * default_hbm_share);
     return spread(std::max(compute, memory) + default_launch, 0.3 / z90,
                   PredictionRange::default_model);
@@ -113,19 +116,33 @@ class KernelModel : public ComputeModel {
 
   // Peak of the matrix units; a type that the data sheet does not list runs as the nearest wider
   // one that it does.
-  FlopRate peak(Dtype dtype) const {
+  static FlopRate peak(const GpuSpec& gpu, Dtype dtype) {
     for (const Dtype candidate : {dtype, Dtype::bf16, Dtype::fp16, Dtype::fp32}) {
-      const auto found = gpu_.peak.find(candidate);
-      if (found != gpu_.peak.end()) return found->second;
+      const auto found = gpu.peak.find(candidate);
+      if (found != gpu.peak.end()) return found->second;
     }
-    throw InputError("GPU " + gpu_.name + " has no peak for " + std::string(name_of(dtype)));
+    throw InputError("GPU " + gpu.name + " has no peak for " + std::string(name_of(dtype)));
   }
 
-  // Of this type's peak, in its best product; of a type that nobody measured as on the A100.
-  double achievable_share(Dtype dtype) const {
-    for (const Dtype candidate : {dtype, Dtype::bf16}) {
-      const auto found = gpu_.achievable.find(candidate);
-      if (found != gpu_.achievable.end()) return found->second / gpu_.peak.at(candidate);
+  // Of the peak, in kernels of a usual size.
+  static double share(const GpuSpec& gpu, KernelClass kind, Dtype dtype = Dtype::bf16) {
+    const bool gemm = kind == KernelClass::gemm;
+    if (!gemm && gpu.attention) {
+      const AttentionRates& rates = *gpu.attention;
+      return (kind == forward ? rates.forward : rates.backward) / peak(gpu, Dtype::bf16);
+    }
+    double reached = default_gemm_share;
+    if (!gemm)
+      reached =
+          kind == forward ? default_attention_forward_share : default_attention_backward_share;
+    return std::min(1.0, reached * best_share(gpu, dtype) / achievable_share_where_measured);
+  }
+
+  // In the best product of this type; of a type that nobody measured as on the A100.
+  static double best_share(const GpuSpec& gpu, Dtype dtype) {
+    for (const Dtype candidate : {dtype, Dtype::bf16, Dtype::fp16}) {
+      const auto found = gpu.achievable.find(candidate);
+      if (found != gpu.achievable.end()) return found->second / gpu.peak.at(candidate);
     }
     return achievable_share_where_measured;
   }
@@ -144,7 +161,7 @@ class KernelModel : public ComputeModel {
 
   GpuSpec gpu_;
   std::optional<KernelCalibration> measured_;
-  double speed_ = 1;  // of this type, against the one that was measured
+  std::optional<GpuSpec> foreign_;  // the type of the table, where it is another
   std::string note_;
 };
 

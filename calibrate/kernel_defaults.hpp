@@ -27,7 +27,8 @@ constexpr double default_attention_backward_share = 0.47;
 
 // The best matrix product of that GPU type, as a share of its peak (A100 SXM, 271.2 of 312 TFLOPS:
 // github.com/stas00/ml-engineering, table of maximum achievable matmul FLOPS). A type that reaches
-// less of its own peak there has the shares above lowered in proportion.
+// less of its own peak there has the shares above lowered in proportion; one whose attention was
+// measured (`achievable_attention`) has its own there.
 constexpr double achievable_share_where_measured = 271.2 / 312.0;
 
 }  // namespace amsp

@@ -53,6 +53,9 @@ std::string gpu_line(const GpuSpec& gpu) {
     line += fmt::format(" {} {}", name_of(dtype), human(rate));
   for (const auto& [dtype, rate] : gpu.achievable)
     line += fmt::format("; best {} product measured {}", name_of(dtype), human(rate));
+  if (gpu.attention)
+    line += fmt::format("; attention measured forward {}, backward {}",
+                        human(gpu.attention->forward), human(gpu.attention->backward));
   return line;
 }
 

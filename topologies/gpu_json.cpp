@@ -24,6 +24,9 @@ Json gpu_json(const GpuSpec& gpu) {
                {"hbm", to_text(gpu.hbm)},
                {"peak", rates_json(gpu.peak)}};
   if (!gpu.achievable.empty()) json["achievable"] = rates_json(gpu.achievable);
+  if (gpu.attention)
+    json["achievable_attention"] = {{"forward", to_text(gpu.attention->forward)},
+                                    {"backward", to_text(gpu.attention->backward)}};
   json["multiprocessors"] = gpu.multiprocessors;
   return json;
 }

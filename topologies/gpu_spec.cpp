@@ -38,6 +38,20 @@ std::map<Dtype, FlopRate> parse_achievable(const JsonValue& json, const GpuSpec&
   return rates;
 }
 
+// Below the peak of 16-bit types, and both given.
+AttentionRates parse_attention(const JsonValue& json, const GpuSpec& gpu) {
+  json.accept_keys({"forward", "backward"});
+  const auto rate = [&](std::string_view key) {
+    const FlopRate value = json.at(key).as_flop_rate();
+    if (value <= FlopRate(0)) json.at(key).fail("a rate must be positive");
+    const auto peak = gpu.peak.find(Dtype::bf16);
+    if (peak == gpu.peak.end() || value > peak->second)
+      json.at(key).fail("an attention rate needs a bf16 peak that is not below it");
+    return value;
+  };
+  return {rate("forward"), rate("backward")};
+}
+
 GpuSpec parse_spec(const JsonValue& json) {
   GpuSpec gpu;
   gpu.name = json.at("name").as_string();
@@ -45,6 +59,8 @@ GpuSpec parse_spec(const JsonValue& json) {
   gpu.hbm = json.at("hbm").as_bandwidth();
   gpu.peak = parse_rates(json.at("peak"));
   if (const auto rates = json.find("achievable")) gpu.achievable = parse_achievable(*rates, gpu);
+  if (const auto rates = json.find("achievable_attention"))
+    gpu.attention = parse_attention(*rates, gpu);
   gpu.multiprocessors = static_cast<int>(json.at("multiprocessors").as_integer(1, 100000));
   if (gpu.memory <= Bytes(0)) json.at("memory").fail("memory must be positive");
   if (gpu.hbm <= Bandwidth(0)) json.at("hbm").fail("the memory rate must be positive");
@@ -70,8 +86,8 @@ bool is_plain_stem(std::string_view name) {
 GpuType read_type(const std::filesystem::path& file) {
   const JsonValue json = JsonValue::parse_file(file);
   json.accept_keys({"name", "aliases", "sources", "memory", "hbm", "peak", "achievable",
-                    "multiprocessors", "architecture", "pci_devices", "typical", "nvlinks",
-                    "nvlink_rate", "pcie_rate"});
+                    "achievable_attention", "multiprocessors", "architecture", "pci_devices",
+                    "typical", "nvlinks", "nvlink_rate", "pcie_rate"});
   GpuType type;
   type.spec = parse_spec(json);
   type.aliases = parse_strings(json.at("aliases"));
@@ -158,7 +174,8 @@ GpuType find_gpu_type(std::string_view name, const Place& place) {
 
 GpuSpec parse_gpu(const JsonValue& json) {
   if (json.is_string()) return find_gpu_type(json.as_string(), json.place()).spec;
-  json.accept_keys({"name", "memory", "hbm", "peak", "achievable", "multiprocessors"});
+  json.accept_keys(
+      {"name", "memory", "hbm", "peak", "achievable", "achievable_attention", "multiprocessors"});
   return parse_spec(json);
 }
 

@@ -2,6 +2,7 @@
 // A GPU type: what its data sheet says. Shipped types lie in topologies/gpus/NAME.json.
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,12 +13,19 @@
 
 namespace amsp {
 
+// Causal attention of 4096 tokens and heads of 128 elements, as somebody measured it on this type.
+struct AttentionRates {
+  FlopRate forward, backward;
+  bool operator==(const AttentionRates&) const = default;
+};
+
 struct GpuSpec {
   std::string name;                // "NVIDIA A800-SXM4-80GB"
   Bytes memory;                    // in all, as nvidia-smi shows
   std::map<Dtype, FlopRate> peak;  // dense peak of the matrix units
   // Best rate of a matrix product that somebody measured on this type; may be empty.
   std::map<Dtype, FlopRate> achievable;
+  std::optional<AttentionRates> attention;  // in 16-bit types
   Bandwidth hbm;            // data-sheet memory rate
   int multiprocessors = 0;  // SMs (or CUs)
   bool operator==(const GpuSpec&) const = default;

@@ -283,6 +283,29 @@ TEST_CASE("kernels without a table: never faster than the best product measured 
   CHECK(h100->estimate(gemm).time < mi300x->estimate(gemm).time);
 }
 
+TEST_CASE("attention without a table: at the rate measured on the type, else at the A800's share") {
+  Kernel kernel;
+  kernel.kind = KernelClass::attention_forward;
+  kernel.sequences = 4;
+  kernel.sequence_length = 4096;
+  kernel.heads = kernel.kv_heads = 16;
+  kernel.head_dim = 128;
+  const auto rate = [&](const char* calibration, const char* gpu) {
+    const auto model = load_compute_model(calibration, find_gpu_type(gpu).spec);
+    return flops_of(kernel) / model->estimate(kernel).time;
+  };
+  // Rates of the FlashAttention-3 paper for FlashAttention-2; the launch gap costs below 1 %.
+  CHECK(rate("", "h100-sxm5-80gb") / FlopRate(319e12) == Approx(1).epsilon(0.01));
+  CHECK(rate("", "a800-sxm4-80gb") / FlopRate(0.53 * 312e12) == Approx(1).epsilon(0.01));
+  // The A800's table on an H100: as many times faster as attention is, not as products are.
+  CHECK(rate("a800-4hdr", "h100-sxm5-80gb") / rate("a800-4hdr", "a800-sxm4-80gb") ==
+        Approx(319 / (0.53 * 312)).epsilon(0.001));
+  kernel.kind = KernelClass::attention_backward;
+  CHECK(rate("", "h100-sxm5-80gb") / FlopRate(310e12) == Approx(1).epsilon(0.01));
+  const auto note = load_compute_model("", find_gpu_type("h100-sxm5-80gb").spec)->note();
+  CHECK_THAT(note, Catch::Contains("67 %") && Catch::Contains("32 %"));
+}
+
 TEST_CASE("calibration files: written and read alike; wrong ones are refused with the place") {
   const auto file = resolve_data("calibration", "calibrate/data", "a800-4hdr");
   const Calibration calibration = load_calibration(file);

@@ -6,10 +6,12 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/file.hpp"
 #include "topologies/cluster.hpp"
+#include "topologies/gpu_json.hpp"
 
 namespace amsp {
 namespace {
@@ -118,6 +120,24 @@ TEST_CASE("look-alikes are types of their own") {
       INFO(device << ": " << owner[device] << ", " << type.spec.name);
       CHECK(std::exchange(owner[device], type.spec.name).empty());
     }
+}
+
+TEST_CASE("attention rates: both, positive, below the peak, and written as they are read") {
+  const auto gpu = [](const std::string& rates) {
+    return parse_gpu(JsonValue::parse_text(
+        R"({"name": "X", "memory": "8 GiB", "hbm": "1 TB/s", "multiprocessors": 8,
+            "peak": {"bf16": "100 TFLOPS"}, "achievable_attention": )" +
+            rates + "}",
+        "gpu.json"));
+  };
+  const GpuSpec good = gpu(R"({"forward": "40 TFLOPS", "backward": "30 TFLOPS"})");
+  CHECK(good.attention == AttentionRates{FlopRate(40e12), FlopRate(30e12)});
+  CHECK(parse_gpu(JsonValue::parse_text(gpu_json(good).dump(), "copy")) == good);
+  CHECK_THROWS_WITH(gpu(R"({"forward": "40 TFLOPS"})"), Catch::Contains("backward"));
+  CHECK_THROWS_WITH(gpu(R"({"forward": "140 TFLOPS", "backward": "30 TFLOPS"})"),
+                    Catch::Contains("/achievable_attention/forward"));
+  CHECK_THROWS_WITH(gpu(R"({"forward": "0 TFLOPS", "backward": "30 TFLOPS"})"),
+                    Catch::Contains("positive"));
 }
 
 TEST_CASE("an achievable rate above its peak, or without one, is refused") {

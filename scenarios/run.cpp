@@ -13,6 +13,7 @@
 #include "scenarios/roofline.hpp"
 #include "sim/repetitions.hpp"
 #include "workloads/generator.hpp"
+#include "workloads/idle_switches.hpp"
 
 namespace amsp {
 namespace {
@@ -115,6 +116,8 @@ RunResult run_scenario(const Scenario& scenario, const Machine& machine,
   const Strategy strategy = parse_strategy(scenario.strategy, machine.data_parallel());
   RunResult result = machine.simulate(scenario.model, scenario.training, strategy,
                                       scenario.perturbations, options);
+  for (std::string& note : idle_switches(scenario.strategy, machine.data_parallel()))
+    result.notes.push_back(std::move(note));
   result.scenario = scenario.name;
   result.manifest = manifest_of(scenario, options);
   return result;

@@ -18,8 +18,9 @@ bool GradientReducer::reduces_replicas() const {
 }
 
 bool GradientReducer::deferred() const {
-  return !job_.strategy.overlap_all_reduce ||
-         job_.strategy.boundary == BoundaryReduction::synchronous;
+  return job_.strategy.parameters != job_.data_parallel &&
+         (!job_.strategy.overlap_all_reduce ||
+          job_.strategy.boundary == BoundaryReduction::synchronous);
 }
 
 bool GradientReducer::contiguous() const {

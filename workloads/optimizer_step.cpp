@@ -75,7 +75,7 @@ class StepEnd {
     const auto group = builder_.communicator("update", s.parameters, s.optimizer);
     if (group && s.update == ParameterUpdate::broadcast) broadcasts(*group);
     if (group && s.update == ParameterUpdate::all_gather) gathers(*group);
-    if (s.overlap_broadcast) return;
+    if (s.overlap_broadcast && !spread_.empty()) return;
     for (const OpId op : spread_) builder_.hold_compute(op);
     builder_.compute(compute_op("end", Phase::update));
   }

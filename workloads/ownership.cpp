@@ -61,7 +61,7 @@ Ownership own_optimizer_states(const Job& job) {
   ownership.bytes.resize(owners);
   ownership.modules.resize(owners);
   const std::vector<Item> items = items_of(job);
-  if (!job.strategy.inter_tensor_ownership) {
+  if (!job.strategy.inter_tensor_ownership || owners == 1) {
     // Slices of one flat buffer in model order.
     const Bytes share = job.all_bytes() / job.strategy.optimizer.size();
     Bytes begin;

@@ -16,6 +16,7 @@
 #include "exec/rank_team.hpp"
 #include "scenarios/run.hpp"
 #include "workloads/generator.hpp"
+#include "workloads/idle_switches.hpp"
 
 namespace amsp {
 namespace {
@@ -146,6 +147,8 @@ class ExecCommand : public Command {
     const Scenario scenario = load_scenario(input_, settings_);
     const int gpus = gpus_ ? static_cast<int>(*gpus_) : scenario.gpus.front();
     const Machine machine(scenario, gpus);
+    for (const std::string& idle : idle_switches(scenario.strategy, machine.data_parallel()))
+      note(idle);
     job.schedule = generate_schedule(scenario.model, scenario.training,
                                      parse_strategy(scenario.strategy, machine.data_parallel()),
                                      machine.data_parallel());

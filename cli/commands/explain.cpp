@@ -14,6 +14,7 @@
 #include "scenarios/fit_advice.hpp"
 #include "scenarios/run.hpp"
 #include "sim/analysis.hpp"
+#include "workloads/idle_switches.hpp"
 
 namespace amsp {
 namespace {
@@ -48,6 +49,8 @@ class ExplainCommand : public Command {
                            : *std::max_element(scenario.gpus.begin(), scenario.gpus.end());
     const Machine machine(scenario, gpus);
     const Schedule schedule = schedule_of(scenario, gpus);
+    for (const std::string& idle : idle_switches(scenario.strategy, machine.data_parallel()))
+      note(idle);
     const PerturbedNetwork perturbed = apply(scenario.perturbations, machine.network(), gpus);
     const ReplayInput input{schedule,          perturbed.network(),   machine.collectives(),
                             machine.compute(), perturbed.gpu_of_rank, perturbed.perturbations};

@@ -11,6 +11,7 @@
 #include "report/chakra/chakra.hpp"
 #include "scenarios/run.hpp"
 #include "workloads/generator.hpp"
+#include "workloads/idle_switches.hpp"
 
 namespace amsp {
 namespace {
@@ -42,6 +43,8 @@ class ScheduleCommand : public Command {
     if (!output_.empty() && format_ == "chakra") check_output_folder(output_);
     const Scenario scenario = load_scenario(scenario_, settings_);
     const int gpus = gpus_ ? static_cast<int>(*gpus_) : scenario.gpus.front();
+    const Mesh mesh = data_parallel_mesh(scenario.cluster, gpus);
+    for (const std::string& idle : idle_switches(scenario.strategy, mesh)) note(idle);
     if (ranks_ && format_ != "chakra")
       throw InputError({"command line", "--ranks"}, "is of --format chakra; json has all ranks");
     if (ranks_ && *ranks_ > gpus)

@@ -131,6 +131,17 @@ TEST_CASE("collective: a group that cannot be, a size without a unit, a figure w
   CHECK_THAT(amsp_run(question + "--bytes 1GiB --gpus 256").err, !Contains("enlarged"));
 }
 
+TEST_CASE("a switch that cannot act is noted, by simulate as by schedule") {
+  for (const std::string command : {"simulate ", "schedule ", "explain "}) {
+    const auto outcome = amsp_run(command + small_step +
+                                  R"(--set 'strategy={"preset":"ddp","overlap_broadcast":true}')");
+    INFO(command);
+    CHECK(outcome.status == 0);
+    CHECK_THAT(outcome.out + outcome.err,
+               Contains("strategy.overlap_broadcast changes nothing in this job"));
+  }
+}
+
 TEST_CASE("a log of another machine is warned of; one of a job that died says of what") {
   const Folder folder;
   const auto log_of = [&](const std::string& gpu) {

@@ -8,7 +8,8 @@ class Zero3 : public StrategyPreset {
  public:
   std::string_view name() const override { return "zero3"; }
   std::string_view description() const override {
-    return "everything sharded over all GPUs, gathered module by module (DeepSpeed)";
+    return "everything sharded over all GPUs, gathered module by module (DeepSpeed; its default "
+           "max_reuse_distance is reuse_distance 2GB)";
   }
   Strategy make(Mesh data_parallel) const override {
     Strategy strategy;

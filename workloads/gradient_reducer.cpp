@@ -133,6 +133,8 @@ void GradientReducer::scatter(OpId after) {
   last_scatter_ = chain.end;
   if (!job_.strategy.overlap_gather_scatter) builder_.hold_compute(chain.end);
   to_replicas(modules, chain.end);
+  // DeepSpeed's MiCS sums the shards of one bucket at a time (partition_grads in zero/mics.py).
+  if (contiguous()) close_bucket(chain.end);
 }
 
 // Where the shards stay: in the step's gradients at once; later ones in a buffer of at most a

@@ -141,3 +141,20 @@ TEST_CASE("an overlapped broadcast is waited for by the next step's forward pass
   CHECK(waited.ops.back().name == "step.end");
   CHECK(waited.op(find(waited, "first.embedding.forward")).after.empty());
 }
+
+TEST_CASE("MiCS sums the shards of as many buckets as it scatters, each at the boundary") {
+  // 3 layers of 0.38 GiB and two tables of 0.24 GiB in buckets of 1e9 bytes.
+  const Schedule s = small(R"({"preset": "mics"})", {8, 4}, 2);
+  std::vector<Bytes> scattered, summed;
+  for (const Op& op : s.ops) {
+    if (!op.collective || !op.name.starts_with("last.")) continue;
+    if (op.collective->kind == CollectiveKind::reduce_scatter)
+      scattered.push_back(op.collective->bytes);
+    if (op.collective->kind == CollectiveKind::all_reduce) summed.push_back(op.collective->bytes);
+  }
+  CHECK(scattered.size() == 2);
+  REQUIRE(summed.size() == scattered.size());
+  for (std::size_t i = 0; i < summed.size(); ++i)
+    CHECK(summed[i] / scattered[i] == Approx(1.0 / 8).epsilon(1e-6));
+  CHECK(follows(s, find(s, "last.bucket0.all_reduce"), find(s, "last.embedding.weight_gradient")));
+}

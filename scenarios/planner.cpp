@@ -271,12 +271,6 @@ std::int64_t smallest_micro_batch(const PlanRequest& request) {
   return *std::min_element(request.micro_batch_sizes.begin(), request.micro_batch_sizes.end());
 }
 
-// The multiple above.
-std::int64_t nearest_batch(const PlanRequest& request) {
-  const std::int64_t wave = smallest_micro_batch(request) * request.gpus;
-  return (request.training.global_batch / wave + 1) * wave;
-}
-
 }  // namespace
 
 std::vector<PlanCandidate> plan_candidates(const PlanRequest& request) {
@@ -320,7 +314,9 @@ Plan make_plan(const PlanRequest& request, const PlanProgress& progress) {
     throw InputError(fmt::format(
         "a global batch of {} sequences is not a multiple of GPUs ({}) x any micro-batch size; "
         "such as {} would be, with a micro-batch of {}",
-        request.training.global_batch, request.gpus, nearest_batch(request),
+        request.training.global_batch, request.gpus,
+        nearest_multiples(request.training.global_batch,
+                          smallest_micro_batch(request) * request.gpus),
         smallest_micro_batch(request)));
   const Machine machine(request.cluster, request.calibration, request.gpus);
   return Search(request, machine, progress).run();

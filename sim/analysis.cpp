@@ -61,7 +61,7 @@ class Exposure {
       if (record->start > at) blame(at, record->start, *record, times_of(record));
       at = std::max(at, record->end);
     }
-    if (at < end) add("other", end - at, 1);
+    if (at < end) blame_tail(at, end);
     return std::move(exposed_);
   }
 
@@ -100,6 +100,22 @@ class Exposure {
       if (record->start > gap.first->start && record->start <= gap.begin) return gap.count + 1;
     }
     return 1;
+  }
+
+  // No computation follows (the only step replayed, whose updates would run beside the next one's
+  // forward pass): what the rank does last is waited for by the end itself.
+  void blame_tail(Seconds begin, Seconds end) {
+    const OpRecord* last = nullptr;
+    for (const OpRecord& record : result_.records) {
+      if (record.rank != rank_ || record.end > end || record.end <= begin) continue;
+      if (!last || record.end > last->end) last = &record;
+    }
+    if (!last) return add("other", end - begin, 1);
+    const Seconds from = std::max(begin, last->ready);
+    const Op& op = schedule_.op(last->op);
+    add(op.collective ? std::string(name_of(op.collective->kind)) : "other", last->end - from, 1);
+    if (end > last->end) add("other", end - last->end, 1);
+    if (from > begin) blame(begin, from, *last, 1);
   }
 
   // From `end` back to `begin` along what the op waited for: the time from when a collective was

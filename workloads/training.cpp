@@ -45,8 +45,10 @@ Training parse_training(const JsonValue& json) {
     if (batch->is_string()) {
       const std::int64_t tokens = whole_tokens(*batch);
       if (tokens % training.sequence_length != 0)
-        batch->fail(fmt::format("{} tokens are not a whole number of sequences of {} tokens",
-                                tokens, training.sequence_length));
+        batch->fail(fmt::format(
+            "{} tokens are not a whole number of sequences of {} tokens; the nearest "
+            "that are: {} tokens",
+            tokens, training.sequence_length, nearest_multiples(tokens, training.sequence_length)));
       training.global_batch = tokens / training.sequence_length;
     } else {
       training.global_batch = batch->as_integer(1, kLargest);
@@ -81,16 +83,19 @@ std::string_view name_of(Recompute recompute) {
   return "";
 }
 
+std::string nearest_multiples(std::int64_t value, std::int64_t unit) {
+  const std::int64_t below = value / unit * unit;
+  return below > 0 ? fmt::format("{} or {}", below, below + unit) : fmt::format("{}", unit);
+}
+
 std::int64_t micro_batches(const Training& training, int data_parallel_ranks) {
   const std::int64_t wave = training.micro_batch * data_parallel_ranks;
   if (training.global_batch % wave == 0) return training.global_batch / wave;
-  const std::int64_t below = training.global_batch / wave * wave;
-  std::string nearest = fmt::format("{}", below + wave);
-  if (below > 0) nearest = fmt::format("{} or {}", below, below + wave);
   throw InputError(fmt::format(
       "a global batch of {} sequences cannot be shared evenly by {} GPUs with micro-batches of {}; "
       "a multiple of {} would do, such as {}",
-      training.global_batch, data_parallel_ranks, training.micro_batch, wave, nearest));
+      training.global_batch, data_parallel_ranks, training.micro_batch, wave,
+      nearest_multiples(training.global_batch, wave)));
 }
 
 }  // namespace amsp

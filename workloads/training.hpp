@@ -31,6 +31,8 @@ struct Training {
 Training parse_training(const JsonValue& json);
 std::string_view name_of(Recompute recompute);
 std::vector<std::string> recompute_names();
+// The multiples of `unit` below and above a value that is none: "994 or 1001"; above 0.
+std::string nearest_multiples(std::int64_t value, std::int64_t unit);
 // Micro-batches per step for this many data-parallel ranks; throws InputError when
 // global_batch is not a multiple of micro_batch x ranks (and says which values would do).
 std::int64_t micro_batches(const Training& training, int data_parallel_ranks);

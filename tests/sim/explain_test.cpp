@@ -146,6 +146,26 @@ TEST_CASE("Exposed communication is what computation waits for") {
   CHECK(exposed.by_collective.at("all_gather").value() == Approx(1.010e-3).epsilon(1e-9));
 }
 
+TEST_CASE("What runs on behind the last computation of the only step is named") {
+  toy::Builder build(2);
+  const StreamId compute = build.stream("compute", true);
+  const StreamId comm = build.stream("comm", false);
+  const CommId pair = build.communicator("pair", {{2, true}});
+  build.block("step", 1);
+  const OpId work = build.compute("work", compute, milliseconds(2), {});
+  build.collective("first", comm, pair, CollectiveKind::all_gather, Bytes(1e8), {work});
+  build.collective("second", comm, pair, CollectiveKind::all_gather, Bytes(1e8), {work});
+  const Fixture fixture;
+  const ReplayInput input{build.schedule, fixture.network, fixture.collectives, fixture.compute};
+  ReplayOptions options;
+  options.steps = 1;
+  const ReplayResult result = replay(input, options);
+  CHECK(result.step_time.value() == Approx(2e-3 + 2 * 1.010e-3).epsilon(1e-9));
+  const ExposedCommunication exposed = exposed_communication(build.schedule, result);
+  REQUIRE(exposed.by_collective.size() == 1);
+  CHECK(exposed.by_collective.at("all_gather").value() == Approx(2 * 1.010e-3).epsilon(1e-9));
+}
+
 TEST_CASE("Exposed communication counts repetitions that were not replayed") {
   toy::Builder build(2);
   const StreamId compute = build.stream("compute", true);

@@ -41,7 +41,9 @@ TEST_CASE("a global batch in sequences or tokens") {
 TEST_CASE("batches that cannot be shared are refused with a batch that can") {
   CHECK_THAT(error_of(R"({"global_batch": 1000})", 7),
              Catch::Contains("a multiple of 7") && Catch::Contains("994 or 1001"));
-  CHECK_THAT(error_of(R"({"global_batch": "4M tokens"})"), Catch::Contains("whole number"));
+  CHECK_THAT(error_of(R"({"global_batch": "4M tokens"})"),
+             Catch::Contains("whole number") && Catch::Contains("3997696 or 4001792 tokens"));
+  CHECK_THAT(error_of(R"({"global_batch": "100 tokens"})"), Catch::Contains(": 4096 tokens"));
   CHECK_THAT(error_of(R"({"global_batch": "4M"})"), Catch::Contains("is not a batch"));
   CHECK_THAT(error_of(R"({"global_batch": "4096.5 tokens"})"), Catch::Contains("whole number"));
   CHECK_THAT(error_of(R"({"global_batch": "2T tokens"})"), Catch::Contains("whole number"));

@@ -75,10 +75,6 @@ class CollectiveCalibration {
   [[nodiscard]] const KindFit* find(CollectiveKind kind) const;
   // Rates that no measured row and no estimate exceeds.
   [[nodiscard]] AchievableRates achievable() const;
-
- private:
-  [[nodiscard]] CurveValue fitted(const KindFit& fit, CollectiveKind kind, Bytes bytes,
-                                  const GroupShape& shape) const;
 };
 
 // Coordinates of the correction: log2 of the size, ranks, NICs and ranks per node; and its domain

@@ -61,13 +61,24 @@ class Validation {
     }
   }
 
+  // What is derived of a kind that nobody measured.
+  void each_kind() {
+    std::set<CollectiveKind> kinds;
+    for (const Observation& row : rows_) kinds.insert(row.kind);
+    for (const CollectiveKind kind : kinds) {
+      const auto of_kind = [&](const Observation& row) { return row.kind == kind; };
+      hold_out(LeftOut::kind, of_kind,
+               [&](const Observation& row) { return of_kind(row) && measured_of_others(row); });
+    }
+  }
+
   std::vector<HeldOutRow> take() { return std::move(held_out_); }
 
  private:
   static double octave(const Observation& row) { return quarter_octave(row.bytes); }
 
   std::optional<double> line_error(LeftOut left_out, const Observation& row) const {
-    if (left_out == LeftOut::scales_above) return std::nullopt;
+    if (left_out == LeftOut::scales_above || left_out == LeftOut::kind) return std::nullopt;
     const auto time = left_out == LeftOut::size ? line_between_sizes(rows_, row)
                                                 : line_between_scales(rows_, row);
     if (!time) return std::nullopt;
@@ -95,6 +106,13 @@ class Validation {
     return below && above;
   }
 
+  bool measured_of_others(const Observation& row) const {
+    return std::any_of(rows_.begin(), rows_.end(), [&](const Observation& other) {
+      return other.kind != row.kind &&
+             correction_domain(other.shape) == correction_domain(row.shape);
+    });
+  }
+
   void hold_out(LeftOut left_out, const Choice& leave, const Choice& judge, int largest = 0) {
     std::vector<Observation> kept, judged;
     for (const Observation& row : rows_) {
@@ -104,7 +122,7 @@ class Validation {
     if (kept.empty() || judged.empty()) return;
     const CollectiveCalibration fit = fit_collectives(kept, cluster_);
     for (const Observation& row : judged) {
-      if (fit.find(row.kind) == nullptr) continue;
+      if (left_out != LeftOut::kind && fit.find(row.kind) == nullptr) continue;
       const CurveValue value = fit.at(row.kind, row.bytes, row.shape);
       HeldOutRow result{
           row, left_out, 1, std::log(value.time / row.time), false, line_error(left_out, row)};
@@ -149,6 +167,8 @@ std::string_view name_of(LeftOut left_out) {
       return "each scale";
     case LeftOut::scales_above:
       return "scales above";
+    case LeftOut::kind:
+      return "each kind";
   }
   return "";
 }
@@ -161,6 +181,7 @@ std::vector<HeldOutRow> cross_validate(const std::vector<Observation>& rows,
     if (left_out == LeftOut::size) validation.each_size();
     if (left_out == LeftOut::scale) validation.each_scale();
     if (left_out == LeftOut::scales_above) validation.scales_above();
+    if (left_out == LeftOut::kind) validation.each_kind();
   }
   return validation.take();
 }

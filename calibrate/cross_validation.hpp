@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How well a fit predicts what it has not seen: leaves out each size, each scale, and all scales
-// above a given one, in turn.
+// How well a fit predicts what it has not seen: leaves out each size, each scale, all scales above
+// a given one, and each kind, in turn.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -10,8 +10,9 @@
 
 namespace amsp {
 
-enum class LeftOut { size, scale, scales_above };
-std::string_view name_of(LeftOut left_out);  // "each size", "each scale", "scales above"
+enum class LeftOut { size, scale, scales_above, kind };
+std::string_view name_of(
+    LeftOut left_out);  // "each size", "each scale", "scales above", "each kind"
 
 struct HeldOutRow {
   Observation row;
@@ -31,8 +32,10 @@ struct ErrorSummary {
   double covered = 0;  // share of rows inside their 90 % interval
 };
 
-// Sizes and scales at the edge of what was measured (inside a node and across, apart) are not left
-// out singly: predicting them is extrapolation, which "scales above" judges.
+// A left-out kind is predicted from the physics of the others, where the same domain (inside a
+// node, across) was measured of one of them. Sizes and scales at the edge of what was measured
+// (inside a node and across, apart) are not left out singly: predicting them is extrapolation,
+// which "scales above" judges.
 std::vector<HeldOutRow> cross_validate(const std::vector<Observation>& rows,
                                        const ClusterSpec& cluster,
                                        const std::vector<LeftOut>& what);

@@ -53,6 +53,13 @@ struct NcclView {
   double latency_share;
 };
 
+// How far NCCL's modelled times may differ from those here: the deviation of a logarithm. By
+// default candidates whose modelled times differ by 10 % are taken with odds of 7 to 1: NCCL's
+// versions differ by about that much in their constants.
+struct ChoiceDoubt {
+  double log_deviation = 0.06412749;
+};
+
 // The graph that the search finds on an NVSwitch node or over a node's NICs.
 NcclGraph expected_graph(const GroupShape& shape, Bandwidth gpu_rate, Bandwidth nic_rate, int nics,
                          GpuGeneration generation);

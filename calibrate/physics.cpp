@@ -66,10 +66,10 @@ std::vector<Candidate> candidates(CollectiveKind kind, const GroupShape& shape,
 PhysicsTime candidate_time(const Candidate& c, CollectiveKind kind, Bytes bytes,
                            const GroupShape& shape, const Hardware& hardware,
                            const PhysicsParameters& p) {
-  if (shape.ranks < 2) return {c, Seconds(0), Seconds(0)};
+  if (shape.ranks < 2) return {c, Seconds(0), Seconds(0), 0};
   const Seconds transfer = transfer_time(c, kind, bytes, shape, hardware, p);
   const NcclCall call{c.protocol, kind, bytes, shape, nics_used(shape, hardware)};
-  return {c, c.algorithm->latency(call, transfer, p), transfer};
+  return {c, c.algorithm->latency(call, transfer, p), transfer, 0};
 }
 
 namespace {
@@ -85,9 +85,11 @@ double choice_bias(const Candidate& c, const NcclView& view, const PhysicsParame
   return std::log(factor);
 }
 
-// Sharpness of the choice: candidates whose modelled times differ by 10 % are taken with odds of
-// 7 to 1. NCCL's versions differ by about that much in their constants.
-constexpr double sharpness = 20;
+// The exponent of odds over ratios of modelled times: each with an error of Gumbel's distribution.
+double sharpness(ChoiceDoubt doubt) {
+  constexpr double pi_over_root_six = 1.2825498;
+  return pi_over_root_six / doubt.log_deviation;
+}
 
 }  // namespace
 
@@ -107,7 +109,7 @@ ChoiceTable choice_table(CollectiveKind kind, Bytes bytes, const GroupShape& sha
 
 PhysicsTime physics_time(const ChoiceTable& table, CollectiveKind kind, Bytes bytes,
                          const GroupShape& shape, const Hardware& hardware,
-                         const PhysicsParameters& p) {
+                         const PhysicsParameters& p, ChoiceDoubt doubt) {
   thread_local std::vector<double> choice;  // kept, since fits come here millions of times
   choice.resize(table.candidates.size());
   double least = HUGE_VAL;
@@ -116,30 +118,36 @@ PhysicsTime physics_time(const ChoiceTable& table, CollectiveKind kind, Bytes by
     choice[i] = view.log_time + choice_bias(table.candidates[i], view, p);
     least = std::min(least, choice[i]);
   }
-  double weight_sum = 0, log_time = 0, log_share = 0, best = -1;
+  const double exponent = sharpness(doubt);
+  double weight_sum = 0, log_time = 0, log_square = 0, log_share = 0, best = -1;
   PhysicsTime result;
   for (std::size_t i = 0; i < table.candidates.size(); ++i) {
-    const double weight = std::exp(-sharpness * (choice[i] - least));
+    const double weight = std::exp(-exponent * (choice[i] - least));
     if (weight < 1e-3) continue;
     const Candidate& c = table.candidates[i];
     const PhysicsTime time = candidate_time(c, kind, bytes, shape, hardware, p);
     weight_sum += weight;
-    log_time += weight * std::log(time.total().value());
+    const double log_total = std::log(time.total().value());
+    log_time += weight * log_total;
+    log_square += weight * log_total * log_total;
     log_share += weight * (time.latency / time.total());
     if (weight > best) {
       best = weight;
       result.candidate = c;
     }
   }
-  const double total = std::exp(log_time / weight_sum);
+  const double mean = log_time / weight_sum;
+  const double total = std::exp(mean);
+  result.choice_deviation = std::sqrt(std::max(0.0, log_square / weight_sum - mean * mean));
   result.latency = Seconds(total * log_share / weight_sum);
   result.transfer = Seconds(total) - result.latency;
   return result;
 }
 
 PhysicsTime physics_time(CollectiveKind kind, Bytes bytes, const GroupShape& shape,
-                         const Hardware& hardware, const PhysicsParameters& p) {
-  return physics_time(choice_table(kind, bytes, shape, hardware), kind, bytes, shape, hardware, p);
+                         const Hardware& hardware, const PhysicsParameters& p, ChoiceDoubt doubt) {
+  return physics_time(choice_table(kind, bytes, shape, hardware), kind, bytes, shape, hardware, p,
+                      doubt);
 }
 
 }  // namespace amsp

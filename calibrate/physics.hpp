@@ -119,6 +119,7 @@ struct PhysicsTime {
   Candidate candidate;  // the one that NCCL most probably takes
   Seconds latency;
   Seconds transfer;
+  double choice_deviation = 0;  // of log time, over what NCCL may take
   [[nodiscard]] Seconds total() const { return latency + transfer; }
 };
 
@@ -137,11 +138,13 @@ ChoiceTable choice_table(CollectiveKind kind, Bytes bytes, const GroupShape& sha
                          const Hardware& hardware);
 
 // The time of NCCL's choice. Near a switch between two candidates the choice is uncertain, and the
-// time passes from one to the other within about 10 % of the size (geometric mean by probability).
+// time passes from one to the other within about 10 % of the size, further with more doubt
+// (geometric mean by probability).
 PhysicsTime physics_time(CollectiveKind kind, Bytes bytes, const GroupShape& shape,
-                         const Hardware& hardware, const PhysicsParameters& parameters);
+                         const Hardware& hardware, const PhysicsParameters& parameters,
+                         ChoiceDoubt doubt = {});
 PhysicsTime physics_time(const ChoiceTable& table, CollectiveKind kind, Bytes bytes,
                          const GroupShape& shape, const Hardware& hardware,
-                         const PhysicsParameters& parameters);
+                         const PhysicsParameters& parameters, ChoiceDoubt doubt = {});
 
 }  // namespace amsp

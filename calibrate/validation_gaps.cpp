@@ -36,6 +36,7 @@ std::string why(LeftOut left_out, const Measured& measured) {
         "ranks inside a node: {}; across nodes: {}; it takes three of either, of "
         "which the least and the greatest stay in the fit",
         scales_text(measured.inside), scales_text(measured.across));
+  if (left_out == LeftOut::kind) return "no other kind was measured inside a node or across nodes";
   return fmt::format("ranks across nodes: {}; it takes two, the greater at most 4 times the lesser",
                      scales_text(measured.across));
 }
@@ -51,8 +52,10 @@ std::string validation_gaps(const std::vector<HeldOutRow>& held_out,
     (row.shape.nodes > 1 ? measured.across : measured.inside).insert(row.shape.ranks);
   }
   std::string text;
-  for (const LeftOut left_out : {LeftOut::size, LeftOut::scale, LeftOut::scales_above})
+  for (const LeftOut left_out :
+       {LeftOut::size, LeftOut::scale, LeftOut::scales_above, LeftOut::kind})
     for (const auto& [kind, measured] : kinds) {
+      if (left_out == LeftOut::kind && kinds.size() == 1) continue;  // nothing to derive it from
       const bool judged =
           std::any_of(held_out.begin(), held_out.end(), [&](const HeldOutRow& held) {
             return held.left_out == left_out && held.row.kind == kind;

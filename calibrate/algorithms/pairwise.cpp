@@ -71,7 +71,8 @@ class Pairwise : public NcclAlgorithm {
   }
   // No table: LL up to 16 KiB for each channel and partner (src/enqueue.cc); continuous here.
   NcclView view(const NcclCall& call, const NcclGraph&, const NcclSystem&) const override {
-    const double part = call.bytes.value() / call.shape.ranks / 16384.0;
+    const bool shift = call.kind == CollectiveKind::send_recv;
+    const double part = call.bytes.value() / (shift ? 1 : call.shape.ranks) / 16384.0;
     return {call.protocol == Protocol::ll ? 0.5 * std::log(part) : 0.0, 0.0};
   }
 

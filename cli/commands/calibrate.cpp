@@ -86,8 +86,9 @@ class CalibrateCommand : public Command {
   int print_validation(const Measurements& measurements) const {
     const auto& rows = measurements.observations.rows;
     if (rows.empty()) throw InputError("nothing to validate: the files hold no collective times");
-    const auto held_out = cross_validate(rows, measurements.cluster,
-                                         {LeftOut::size, LeftOut::scale, LeftOut::scales_above});
+    const auto held_out =
+        cross_validate(rows, measurements.cluster,
+                       {LeftOut::size, LeftOut::scale, LeftOut::scales_above, LeftOut::kind});
     const std::string text = validation_report(held_out, rows, residuals_);
     std::fwrite(text.data(), 1, text.size(), stdout);
     return 0;

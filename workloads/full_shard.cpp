@@ -11,6 +11,7 @@ Strategy full_shard(std::string_view name, Mesh mesh) {
   strategy.single_communication_stream = true;  // one process group for AG and RS
   strategy.flat_layers = true;                  // a FlatParameter for each wrapped layer
   strategy.gathers_in_flight = 2;               // limit_all_gathers
+  strategy.adam = Adam::foreach;                // PyTorch's default on a GPU
   return strategy;
 }
 

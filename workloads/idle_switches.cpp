@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "workloads/adam_cost.hpp"
+
 namespace amsp {
 namespace {
 
@@ -32,8 +34,12 @@ class Reasons {
       return gathers_ || reduces_ || spreads_ ? "" : "nothing is reduced or gathered in buckets";
     if (key == "flat_layers") return gathers_ || reduces_ ? "" : "nothing is gathered or reduced";
     if (key == "parameters" || key == "gradients" || key == "optimizer" || key == "name" ||
-        key == "secondary")
+        key == "secondary" || key == "adam")
       return "";
+    if (key == "sub_group")
+      return adam_cost(s_.adam).temporaries > Bytes(0)
+                 ? ""
+                 : "a fused update needs no temporaries, of whatever it updates at a time";
     return of_gather(key);
   }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/units_text.hpp"
+#include "workloads/adam_cost.hpp"
 #include "workloads/ownership.hpp"
 
 namespace amsp {
@@ -16,7 +17,10 @@ namespace {
 class StepEnd {
  public:
   StepEnd(const Job& job, ScheduleBuilder& builder)
-      : job_(job), builder_(builder), ownership_(own_optimizer_states(job)) {}
+      : job_(job),
+        builder_(builder),
+        ownership_(own_optimizer_states(job)),
+        cost_(adam_cost(job.strategy.adam)) {}
 
   OptimizerStep build() {
     const double element = size_of(job_.training.dtype).value();
@@ -36,10 +40,14 @@ class StepEnd {
     return op;
   }
 
-  // The norm of the owned gradients (read once), then a sum of 4 bytes over the owners.
+  // The norm of the owned gradients, then a sum of 4 bytes over the owners.
   void norm() {
     Op op = compute_op("norm", Phase::optimizer);
-    op.kernels = {elementwise_kernel(Bytes(2 * owned_), job_.training.dtype)};
+    op.kernels = {elementwise_kernel(owned_ * cost_.norm, job_.training.dtype)};
+    const Bytes held = std::min(largest_tensor(), owned_) * cost_.norm_temporaries;
+    if (held > Bytes(0))
+      op.memory = {{MemoryComponent::temporaries, held, true},
+                   {MemoryComponent::temporaries, -held, false}};
     builder_.compute(std::move(op));
     const auto group = builder_.communicator("owners", {1, 1}, job_.strategy.optimizer);
     if (!group) return;
@@ -49,25 +57,46 @@ class StepEnd {
     builder_.hold_compute(sum);
   }
 
-  // InternEvo, bytes for each owned parameter: flatten the bf16 gradients (4), copy
-  // to fp32 (6), unscale and clip in place (8), fused Adam (reads gradient, master copy and two
-  // moments, writes three: 28), master copy back to bf16 (6). Temporaries: the Adam step peaks at
-  // 20 instead of 12 bytes for an owned parameter (InternEvo mem.py).
+  // Parameters of the largest tensor's part on this GPU.
+  [[nodiscard]] double largest_tensor() const {
+    std::int64_t largest = 0;
+    for (const Module& module : job_.modules)
+      for (const Tensor& tensor : module.tensors) largest = std::max(largest, tensor.elements);
+    return static_cast<double>(largest) / job_.strategy.parameters.size();
+  }
+
   void adam() {
     Op op = compute_op("adam", Phase::optimizer);
     Kernel update;
     update.kind = KernelClass::optimizer;
     update.dtype = Dtype::fp32;
-    update.hbm = Bytes(28 * owned_);
-    op.kernels = {elementwise_kernel(Bytes(10 * owned_), job_.training.dtype),
-                  elementwise_kernel(Bytes(8 * owned_), Dtype::fp32), update,
-                  elementwise_kernel(Bytes(6 * owned_), job_.training.dtype)};
-    op.memory = {
-        {MemoryComponent::temporaries, Bytes(8 * owned_), true},
-        {MemoryComponent::temporaries, Bytes(-8 * owned_), false},
-        // zero_grad(set_to_none): made again by the next step's first micro-batch.
-        {MemoryComponent::gradients, -(job_.all_bytes() / job_.strategy.gradients.size()), false}};
+    update.hbm = owned_ * cost_.update;
+    const auto add = [&](Bytes bytes, Dtype dtype) {
+      if (bytes > Bytes(0)) op.kernels.push_back(elementwise_kernel(owned_ * bytes, dtype));
+    };
+    add(cost_.to_fp32, job_.training.dtype);
+    add(cost_.scale, Dtype::fp32);
+    op.kernels.push_back(update);
+    add(cost_.from_fp32, job_.training.dtype);
+    const Bytes gradients = job_.all_bytes() / job_.strategy.gradients.size();
+    const Bytes own = std::min(gradients, ownership_.largest());
+    const Bytes foreign = cost_.drops_foreign_gradients ? gradients - own : Bytes(0);
+    const Bytes temporaries = at_once() * cost_.temporaries;
+    const auto change = [&](MemoryComponent component, Bytes delta, bool at_start) {
+      if (delta != Bytes(0)) op.memory.push_back({component, delta, at_start});
+    };
+    change(MemoryComponent::temporaries, temporaries, true);
+    change(MemoryComponent::gradients, -foreign, true);
+    change(MemoryComponent::temporaries, -temporaries, false);
+    // zero_grad(set_to_none): made again by the next step's first micro-batch.
+    change(MemoryComponent::gradients, foreign - gradients, false);
     builder_.compute(std::move(op));
+  }
+
+  // Parameters that are updated at a time.
+  [[nodiscard]] double at_once() const {
+    const double group = job_.strategy.sub_group / size_of(job_.training.dtype);
+    return group > 0 ? std::min(group, owned_) : owned_;
   }
 
   void spread() {
@@ -135,6 +164,7 @@ class StepEnd {
   const Job& job_;
   ScheduleBuilder& builder_;
   Ownership ownership_;
+  AdamCost cost_;
   double owned_ = 0;          // parameters of the largest owner
   std::vector<OpId> spread_;  // the collectives that spread the update
   OptimizerStep result_;

@@ -108,6 +108,7 @@ class Rules {
   void check_quantities() const {
     if (!(s_.bucket.value() >= 1)) fail("the bucket must hold at least a byte");
     if (!(s_.reuse_distance.value() >= 0)) fail("the reuse distance cannot be negative");
+    if (!(s_.sub_group.value() >= 0)) fail("the optimizer's sub-group cannot be negative");
     if (s_.gathers_in_flight < 1) fail("at least one gather must be in flight");
   }
 

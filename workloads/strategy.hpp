@@ -22,6 +22,9 @@ struct Mesh {
 enum class ParameterUpdate { none, broadcast, all_gather };   // how updated parameters spread
 enum class GradientReduction { all_reduce, reduce_scatter };  // over the data-parallel replicas
 enum class BoundaryReduction { bucketed, synchronous };       // MiCS: synchronous at the boundary
+// Whose code ends the step, with which temporaries and kernels: InternEvo, DeepSpeed (FusedAdam),
+// PyTorch's AdamW one operation over all tensors at a time (its default), or fused.
+enum class Adam { internevo, deepspeed, foreach, fused };
 
 struct Strategy {
   std::string name;  // preset name or "custom"
@@ -52,6 +55,10 @@ struct Strategy {
   Mesh secondary{0, 0};                 // ZeRO++ hpZ: mesh of the backward shard; 0 = off
   bool quantized_weights = false;       // ZeRO++ qwZ (int8 gathers)
   bool quantized_gradients = false;     // ZeRO++ qgZ (int4 hierarchical all-to-all)
+  Adam adam = Adam::internevo;
+  // DeepSpeed stage 3's sub_group_size: the optimizer runs on this much of the shard at a time. 0:
+  // on all of it.
+  Bytes sub_group;
   bool operator==(const Strategy&) const = default;
 };
 

@@ -31,6 +31,7 @@ constexpr Flag kFlags[] = {{"reduce_every_micro_batch", &Strategy::reduce_every_
 const std::vector<std::string> kUpdates{"none", "broadcast", "all_gather"};
 const std::vector<std::string> kReductions{"all_reduce", "reduce_scatter"};
 const std::vector<std::string> kBoundaries{"bucketed", "synchronous"};
+const std::vector<std::string> kAdams{"internevo", "deepspeed", "foreach", "fused"};
 
 bool read_number(std::string_view text, int& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -81,7 +82,8 @@ Strategy parse_strategy(const JsonValue& json, Mesh data_parallel) {
     return find_strategy_preset(json.as_string(), json.place()).make(data_parallel);
   std::vector<std::string> keys{"name",      "preset",         "parameters", "gradients",
                                 "optimizer", "update",         "reduction",  "boundary",
-                                "bucket",    "reuse_distance", "secondary",  "gathers_in_flight"};
+                                "bucket",    "reuse_distance", "secondary",  "gathers_in_flight",
+                                "adam",      "sub_group"};
   for (const Flag& flag : kFlags) keys.emplace_back(flag.key);
   json.accept_keys(keys);
   const auto preset = json.find("preset");
@@ -101,6 +103,9 @@ Strategy parse_strategy(const JsonValue& json, Mesh data_parallel) {
   if (const auto boundary = json.find("boundary"))
     strategy.boundary =
         static_cast<BoundaryReduction>(boundary->as_one_of("boundary", kBoundaries));
+  if (const auto adam = json.find("adam"))
+    strategy.adam = static_cast<Adam>(adam->as_one_of("adam", kAdams));
+  if (const auto group = json.find("sub_group")) strategy.sub_group = group->as_bytes();
   if (const auto bucket = json.find("bucket")) strategy.bucket = bucket->as_bytes();
   if (const auto distance = json.find("reuse_distance"))
     strategy.reuse_distance = distance->as_bytes();
@@ -121,6 +126,8 @@ std::string to_json(const Strategy& strategy) {
   json["gathers_in_flight"] = strategy.gathers_in_flight;
   json["reuse_distance"] = to_text(strategy.reuse_distance);
   json["bucket"] = to_text(strategy.bucket);
+  json["adam"] = kAdams[static_cast<std::size_t>(strategy.adam)];
+  json["sub_group"] = to_text(strategy.sub_group);
   json["secondary"] = strategy.secondary.size() > 0 ? to_text(strategy.secondary) : "off";
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

@@ -24,7 +24,8 @@ const std::multimap<std::string, std::string>& settings() {
         {"boundary", "\"synchronous\""}, {"reduction", "\"reduce_scatter\""},
         {"boundary", "\"bucketed\""},    {"bucket", "\"7MB\""},
         {"secondary", "\"node\""},       {"secondary", "\"off\""},
-        {"gathers_in_flight", "1"},      {"reuse_distance", "\"1TB\""}};
+        {"gathers_in_flight", "1"},      {"reuse_distance", "\"1TB\""},
+        {"adam", "\"fused\""},           {"sub_group", "\"1KB\""}};
     for (const char* flag :
          {"reduce_every_micro_batch", "overlap_gather_scatter", "overlap_all_reduce",
           "overlap_broadcast", "single_communication_stream", "flat_layers", "gather_per_tensor",
@@ -89,6 +90,8 @@ TEST_CASE("switches that act are not noted; those that equal the preset are not 
   CHECK(said(R"({"preset": "zero3", "hierarchical_gather": true})", dp).empty());
   CHECK(said(R"({"preset": "amsp", "overlap_broadcast": true, "bucket": "1MiB"})", dp).empty());
   CHECK(said(R"({"preset": "ddp", "bucket": "1MiB", "overlap_all_reduce": false})", dp).empty());
+  CHECK(said(R"({"preset": "fsdp", "adam": "fused", "sub_group": "1GB"})", dp).size() == 1);
+  CHECK(said(R"({"preset": "zero3", "adam": "foreach", "sub_group": "1GB"})", dp).empty());
   CHECK(said("\"zero3\"", dp).empty());
 }
 

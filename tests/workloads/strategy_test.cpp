@@ -44,6 +44,8 @@ TEST_CASE("presets obey the rules on any machine and survive their text") {
 TEST_CASE("sizes that make no sense are refused") {
   CHECK_THAT(error_of(R"({"bucket": "0B"})"), Catch::Contains("bucket"));
   CHECK_THAT(error_of(R"({"bucket": 5})"), Catch::Contains("/bucket"));
+  CHECK_THAT(error_of(R"({"sub_group": 1000})"), Catch::Contains("/sub_group"));
+  CHECK_THAT(error_of(R"({"adam": "forearch"})"), Catch::Contains("did you mean \"foreach\""));
   CHECK_THAT(error_of(R"({"gathers_in_flight": 0})"), Catch::Contains("/gathers_in_flight"));
   const Mesh dp{8, 1};
   Training training;

@@ -16,6 +16,7 @@ class Ddp : public StrategyPreset {
     strategy.name = "ddp";
     strategy.update = ParameterUpdate::none;
     strategy.bucket = Bytes(25.0 * 1024 * 1024);  // bucket_cap_mb of DistributedDataParallel
+    strategy.adam = Adam::foreach;                // PyTorch's default on a GPU
     return strategy;
   }
 };

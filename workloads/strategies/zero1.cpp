@@ -19,6 +19,7 @@ class Zero1 : public StrategyPreset {
     // engine.py sets overlap_comm to false whatever the configuration says.
     strategy.overlap_all_reduce = false;
     strategy.bucket = Bytes(1e9);  // reduce_bucket_size 5e8 elements of bf16: DeepSpeed's default
+    strategy.adam = Adam::deepspeed;
     return strategy;
   }
 };

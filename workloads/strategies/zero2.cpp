@@ -20,6 +20,7 @@ class Zero2 : public StrategyPreset {
     strategy.reduce_every_micro_batch = true;
     strategy.contiguous_gradients = true;
     strategy.bucket = Bytes(1e9);  // reduce_bucket_size 5e8 elements of bf16: DeepSpeed's default
+    strategy.adam = Adam::deepspeed;
     return strategy;
   }
 };

@@ -20,6 +20,8 @@ class Zero3 : public StrategyPreset {
     strategy.gather_per_tensor = true;
     strategy.contiguous_gradients = true;
     strategy.bucket = Bytes(1e9);  // reduce_bucket_size 5e8 elements of bf16: DeepSpeed's default
+    strategy.adam = Adam::deepspeed;
+    strategy.sub_group = Bytes(2e9);  // sub_group_size 1e9 elements: DeepSpeed's default
     return strategy;
   }
 };

@@ -22,6 +22,8 @@ class Zeropp : public StrategyPreset {
     if (data_parallel.inside > 1) strategy.secondary = {data_parallel.inside, 1};
     strategy.contiguous_gradients = true;
     strategy.bucket = Bytes(1e9);  // reduce_bucket_size 5e8 elements of bf16: DeepSpeed's default
+    strategy.adam = Adam::deepspeed;
+    strategy.sub_group = Bytes(2e9);  // sub_group_size 1e9 elements: DeepSpeed's default
     return strategy;
   }
 };

@@ -73,9 +73,8 @@ class PlanCommand : public Command {
   }
   int run() override {
     const PlanRequest request = read();
+    const PlanPrice price{budget(), price_ > 0 ? price_ : request.cluster.price_per_gpu_hour};
     const Plan plan = find_plan(request);
-    const PlanPrice price{tokens_.empty() ? Tokens(0) : parse_tokens(tokens_, {"--tokens", ""}),
-                          price_ > 0 ? price_ : request.cluster.price_per_gpu_hour};
     if (!output_.empty()) {
       write_file(output_, plan_json(request, plan, price));
       note("wrote " + output_);
@@ -92,6 +91,13 @@ class PlanCommand : public Command {
   }
 
  private:
+  [[nodiscard]] Tokens budget() const {  // 0: not asked for
+    if (tokens_.empty()) return Tokens(0);
+    const Tokens budget = parse_tokens(tokens_, {"--tokens", ""});
+    if (budget < Tokens(1))
+      throw InputError({"--tokens", ""}, "\"" + tokens_ + "\" is no budget; at least one token");
+    return budget;
+  }
   static Plan find_plan(const PlanRequest& request) {
     Progress progress("plan", static_cast<std::int64_t>(plan_candidates(request).size()));
     return make_plan(request, [&progress](std::int64_t settled) { progress.advance(settled); });

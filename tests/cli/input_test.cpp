@@ -116,6 +116,12 @@ TEST_CASE("a page may lie in the folder that the command makes for its results, 
 
 TEST_CASE("the plan's lists and reserve are refused by option, word and what is accepted") {
   const std::string plan = "plan --model llama-7b --cluster a800-4hdr --global-batch 8 ";
+  for (const char* none : {"0tokens", "0.5tokens", "-1tokens", "300"}) {
+    const Outcome run = amsp_run(plan + "--gpus 8 --tokens " + none);
+    CHECK(run.status == 2);
+    CHECK_THAT(run.err, Contains("--tokens: "));
+    CHECK(run.out.empty());
+  }
   for (const auto& [flags, word] : {std::pair{"1,a", "\"a\""},
                                     {"1,,2", "\"\""},
                                     {"1.5", "\"1.5\""},

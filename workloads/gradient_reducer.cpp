@@ -47,7 +47,19 @@ std::optional<Kernel> GradientReducer::accumulation(int module) const {
   return elementwise_kernel(bytes * 3.0, job_.training.dtype);
 }
 
+// The table's gradient from the head's use of it waits for that of the embedding, to which autograd
+// adds it before anything is reduced.
+void GradientReducer::hold_tied_table(int module, OpId weight_gradient) {
+  if (!job_.model.tied_embeddings) return;
+  const Bytes table =
+      size_of(job_.training.dtype) * static_cast<double>(job_.model.vocabulary * job_.model.hidden);
+  const int head = static_cast<int>(job_.modules.size()) - 1;
+  if (module == head) remember(weight_gradient, MemoryComponent::buckets, table, true);
+  if (module == 0) remember(weight_gradient, MemoryComponent::buckets, -table, false);
+}
+
 void GradientReducer::ready(int module, OpId weight_gradient) {
+  hold_tied_table(module, weight_gradient);
   const Bytes bytes = job_.bytes(module);
   const bool stays = !job_.parameters_sharded() && !job_.gradients_leave();
   if (stays && micro_batch_.first) {

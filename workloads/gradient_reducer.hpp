@@ -51,6 +51,7 @@ class GradientReducer {
   void to_shards(int module, OpId weight_gradient);
   void scatter(OpId after);
   void exchange_quantized(Chain& chain, Bytes bytes);
+  void hold_tied_table(int module, OpId weight_gradient);
   void hold_shards(const std::vector<int>& modules, OpId scattered);
   // Buckets over the replicas.
   void to_replicas(const std::vector<int>& modules, OpId ready);

@@ -111,6 +111,10 @@ class StageList {
     s.weight_gradient.push_back(elementwise(
         sized(6, m_.hidden) +
         Bytes(2.0 * static_cast<double>(m_.vocabulary) * static_cast<double>(m_.hidden))));
+    // Autograd adds it to the one from the head: two reads, one write.
+    if (m_.tied_embeddings)
+      s.weight_gradient.push_back(elementwise(
+          Bytes(6.0 * static_cast<double>(m_.vocabulary) * static_cast<double>(m_.hidden))));
     if (m_.learned_positions > 0) {
       s.forward.push_back(residual());
       s.weight_gradient.push_back(elementwise(sized(4, m_.hidden)));

@@ -38,7 +38,38 @@ bool read_number(std::string_view text, int& value) {
   return error == std::errc{} && end == text.data() + text.size() && value >= 1;
 }
 
-void read_meshes(const JsonValue& json, Mesh data_parallel, Strategy& strategy) {
+// What a preset shards alike, where it shards: {P, G, OS} of zero3, {G, OS} of zero2.
+struct Alike {
+  bool parameters_gradients = false, gradients_optimizer = false;
+  explicit Alike(const StrategyPreset& preset) {
+    const Strategy typical = preset.make({2, 2});  // where a node, all and nothing differ
+    const auto alike = [](Mesh a, Mesh b) { return a == b && a.size() > 1; };
+    parameters_gradients = alike(typical.parameters, typical.gradients);
+    gradients_optimizer = alike(typical.gradients, typical.optimizer);
+  }
+};
+
+// A mesh that is given takes along, up and down, those that the preset shards alike and nothing
+// else is said of; parameters take gradients along in any preset.
+void follow(const JsonValue& json, const Alike& alike, Strategy& strategy) {
+  const bool p = json.find("parameters").has_value();
+  const bool g = json.find("gradients").has_value();
+  const bool os = json.find("optimizer").has_value();
+  if (p && !g)
+    strategy.gradients = strategy.parameters;
+  else if (os && !g && alike.gradients_optimizer)
+    strategy.gradients = strategy.optimizer;
+  if ((g || os) && !p && alike.parameters_gradients) strategy.parameters = strategy.gradients;
+  if (os) return;
+  const Mesh least = strategy.gradients;
+  const bool lags =
+      strategy.optimizer.inside < least.inside || strategy.optimizer.across < least.across;
+  const bool moves = alike.gradients_optimizer && (g || (p && alike.parameters_gradients));
+  if (moves || (p && lags)) strategy.optimizer = least;
+}
+
+void read_meshes(const JsonValue& json, const StrategyPreset& preset, Mesh data_parallel,
+                 Strategy& strategy) {
   const auto read = [&](std::string_view key, Mesh& mesh) {
     if (const auto found = json.find(key))
       mesh = parse_mesh(found->as_string(), data_parallel, found->place());
@@ -46,16 +77,14 @@ void read_meshes(const JsonValue& json, Mesh data_parallel, Strategy& strategy) 
   read("parameters", strategy.parameters);
   read("gradients", strategy.gradients);
   read("optimizer", strategy.optimizer);
-  // A preset whose parameters are sharded further takes the rest along where nothing else is said.
-  if (json.find("parameters") && !json.find("gradients")) strategy.gradients = strategy.parameters;
-  const Mesh least = strategy.gradients;
-  if (json.find("parameters") && !json.find("optimizer") &&
-      (strategy.optimizer.inside < least.inside || strategy.optimizer.across < least.across))
-    strategy.optimizer = least;
+  follow(json, Alike(preset), strategy);
   if (const auto secondary = json.find("secondary")) {
     strategy.secondary = {0, 0};
     if (secondary->as_string() != "off")
       strategy.secondary = parse_mesh(secondary->as_string(), data_parallel, secondary->place());
+  } else if (strategy.secondary.inside > strategy.parameters.inside ||
+             strategy.secondary.across > strategy.parameters.across) {
+    strategy.secondary = {0, 0};  // the preset's: a shard of parameters that are held whole
   }
 }
 
@@ -87,12 +116,12 @@ Strategy parse_strategy(const JsonValue& json, Mesh data_parallel) {
   for (const Flag& flag : kFlags) keys.emplace_back(flag.key);
   json.accept_keys(keys);
   const auto preset = json.find("preset");
-  Strategy strategy = find_strategy_preset(preset ? preset->as_string() : "amsp",
-                                           preset ? preset->place() : json.place())
-                          .make(data_parallel);
+  const StrategyPreset& base = find_strategy_preset(preset ? preset->as_string() : "amsp",
+                                                    preset ? preset->place() : json.place());
+  Strategy strategy = base.make(data_parallel);
   if (!preset) strategy.name = "custom";
   if (const auto name = json.find("name")) strategy.name = name->as_string();
-  read_meshes(json, data_parallel, strategy);
+  read_meshes(json, base, data_parallel, strategy);
   for (const Flag& flag : kFlags)
     if (const auto found = json.find(flag.key)) strategy.*flag.member = found->as_bool();
   if (const auto update = json.find("update"))

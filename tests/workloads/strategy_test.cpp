@@ -67,6 +67,41 @@ TEST_CASE("meshes as text") {
   CHECK(parse(R"({"preset": "mics", "parameters": "8x2"})").optimizer == Mesh{8, 2});
 }
 
+TEST_CASE("what a preset shards alike follows the mesh that is given, up and down") {
+  for (const char* preset : {"zero3", "mics", "hsdp", "fsdp", "zeropp"})
+    for (const char* key : {"parameters", "gradients", "optimizer"})
+      for (const Mesh mesh : {Mesh{4, 1}, Mesh{8, 2}, Mesh{1, 1}}) {
+        const std::string text = std::string("{\"preset\": \"") + preset + "\", \"" + key +
+                                 "\": \"" + to_text(mesh) + "\"}";
+        INFO(text);
+        CHECK(error_of(text).empty());
+        const Strategy strategy = parse(text);
+        CHECK(strategy.parameters == mesh);
+        CHECK(strategy.gradients == mesh);
+        CHECK(strategy.optimizer == mesh);
+      }
+  // hpZ gathers from a part of the parameters' mesh, or not at all.
+  CHECK(parse(R"({"preset": "zeropp", "parameters": "4x1"})").secondary.size() == 0);
+  CHECK(parse(R"({"preset": "zeropp", "parameters": "8x2"})").secondary == Mesh{8, 1});
+  for (const char* key : {"gradients", "optimizer"}) {
+    const Strategy zero2 = parse(std::string("{\"preset\": \"zero2\", \"") + key + "\": \"8x1\"}");
+    CHECK(zero2.parameters == Mesh{1, 1});
+    CHECK(zero2.gradients == Mesh{8, 1});
+    CHECK(zero2.optimizer == Mesh{8, 1});
+  }
+  // One GPU a node: the node is not what mics shards over by chance.
+  CHECK(parse(R"({"preset": "mics", "optimizer": "1x4"})", {1, 8}).parameters == Mesh{1, 4});
+  // What is whole in a preset stays so.
+  CHECK(parse(R"({"preset": "zero1", "optimizer": "8x1"})").gradients == Mesh{1, 1});
+  CHECK(parse(R"({"preset": "amsp", "gradients": "8x1"})").parameters == Mesh{1, 1});
+  CHECK(parse(R"({"preset": "ddp", "optimizer": "8x1"})").parameters == Mesh{1, 1});
+  CHECK(parse(R"({"preset": "amsp", "optimizer": "1x4"})", {1, 8}).gradients == Mesh{1, 1});
+  // What is said stays said.
+  const Strategy said = parse(R"({"preset": "zero3", "parameters": "4x1", "optimizer": "8x1"})");
+  CHECK(said.gradients == Mesh{4, 1});
+  CHECK(said.optimizer == Mesh{8, 1});
+}
+
 TEST_CASE("a broken rule is named, with what would do") {
   CHECK_THAT(error_of(R"({"parameters": "4x1", "optimizer": "2x1"})"),
              Catch::Contains("dependency rule") && Catch::Contains("at least 4x1"));

@@ -34,7 +34,7 @@ class Reasons {
       return gathers_ || reduces_ || spreads_ ? "" : "nothing is reduced or gathered in buckets";
     if (key == "flat_layers") return gathers_ || reduces_ ? "" : "nothing is gathered or reduced";
     if (key == "parameters" || key == "gradients" || key == "optimizer" || key == "name" ||
-        key == "secondary" || key == "adam")
+        key == "adam")
       return "";
     if (key == "sub_group")
       return adam_cost(s_.adam).temporaries > Bytes(0)
@@ -64,6 +64,9 @@ class Reasons {
 
   [[nodiscard]] std::string of_gather(std::string_view key) const {
     if (!gathers_) return "parameters are not sharded: nothing is gathered";
+    if (key == "secondary" && s_.secondary == s_.parameters)
+      return "it is the parameters' mesh, so that backward gathers as forward does (it only takes "
+             "memory)";
     if (key == "hierarchical_gather" && s_.parameters.across == 1)
       return "the parameters' mesh lies inside a node";
     if (key == "gather_per_layer" && s_.flat_layers) return "flat_layers gathers whole layers";

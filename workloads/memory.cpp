@@ -58,7 +58,7 @@ std::vector<PersistentMemory> persistent_memory(const Job& job,
   const Strategy& s = job.strategy;
   const Bytes all = job.all_bytes();
   Bytes held = all / s.parameters.size();
-  if (s.secondary.size() > 0) held += all / s.secondary.size();
+  if (s.secondary.size() > 0 && job.parameters_sharded()) held += all / s.secondary.size();
   const Bytes owned = own_optimizer_states(job).largest();
   // Adam in fp32: master copy and two moments, 12 bytes for an owned parameter.
   const Bytes states = Bytes(12) * (owned / size_of(job.training.dtype));

@@ -2,27 +2,11 @@
 #include "sim/traffic_table.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <tuple>
 
 namespace amsp {
 namespace {
-
-constexpr double same_traffic = 1e-9;
-
-bool in_proportion(const Traffic& traffic, Bytes size, const TrafficPattern& pattern, int group) {
-  const auto loads = pattern.loads_of(group);
-  if (traffic.links.size() != loads.size()) return false;
-  const double expected =
-      pattern.flow[static_cast<std::size_t>(group)].value() * (size / pattern.size);
-  if (std::abs(traffic.flow.value() - expected) > same_traffic * expected) return false;
-  for (std::size_t i = 0; i < loads.size(); ++i)
-    if (loads[i].link != traffic.links[i].link ||
-        std::abs(loads[i].load - traffic.links[i].load) > same_traffic * loads[i].load)
-      return false;
-  return true;
-}
 
 class Builder {
  public:
@@ -52,23 +36,18 @@ class Builder {
       if (traffic.pattern >= 0 || job_.shapes[shape].ranks < 2 || part.bytes <= Bytes{}) continue;
       traffic.estimate = model_.estimate(part.kind, part.bytes, part.dtype, job_.shapes[shape]);
       table_.range = std::max(table_.range, traffic.estimate.range);
-      traffic.pattern = pattern_of(part, traffic.estimate.algorithm, g);
+      traffic.pattern = pattern_of(part, traffic.estimate.algorithm);
     }
     return entry->second;
   }
 
-  // An existing pattern that gives the group's traffic for this size, else a new one.
-  int pattern_of(const CollectivePart& part, const std::string& name, int group) {
+  int pattern_of(const CollectivePart& part, const std::string& name) {
     const CollectiveAlgorithm& algorithm = find_collective_algorithm(name);
-    const GroupTable& groups = job_.tables[part.communicator.position()];
     for (std::size_t p = 0; p < table_.patterns.size(); ++p) {
       const TrafficPattern& pattern = table_.patterns[p];
-      if (pattern.communicator != part.communicator || pattern.kind != part.kind ||
-          pattern.root != part.root || pattern.algorithm != &algorithm)
-        continue;
-      const Traffic traffic =
-          algorithm.traffic(part.kind, part.bytes, groups.gpus_of(group), part.root, network_);
-      if (in_proportion(traffic, part.bytes, pattern, group)) return static_cast<int>(p);
+      if (pattern.communicator == part.communicator && pattern.kind == part.kind &&
+          pattern.root == part.root && pattern.algorithm == &algorithm)
+        return static_cast<int>(p);
     }
     table_.patterns.push_back(new_pattern(part, algorithm));
     return static_cast<int>(table_.patterns.size()) - 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The traffic of every group of a job, unfolded, computed once per kind of collective: the loads of
-// an algorithm do not depend on the size, only its unit flow does (in proportion; checked).
+// an algorithm do not depend on the size, only its unit flow does (CollectiveAlgorithm::traffic).
 #pragma once
 #include <span>
 #include <string>

@@ -14,7 +14,9 @@ Bytes Job::bytes(int module) const {
 
 bool Job::stays_gathered(int module) const {
   Bytes between;  // used once forward and once backward
-  for (int next = module + 1; next < static_cast<int>(modules.size()); ++next)
+  // Asked of every module: ends where the answer is known, or a deep model costs the square.
+  for (int next = module + 1;
+       next < static_cast<int>(modules.size()) && between < strategy.reuse_distance; ++next)
     between += 2 * bytes(next);
   return between < strategy.reuse_distance;
 }

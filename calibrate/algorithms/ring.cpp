@@ -16,30 +16,36 @@ struct Edge {
   std::vector<LinkId> route;
 };
 
-// Edge i leads from the i-th GPU of the ring to the next.
-std::vector<Edge> ring_edges(const GroupLayout& layout, int channel, const Network& network) {
+// Calls `visit` with each edge in turn; edge i leads from the i-th GPU of the ring to the next.
+template <class Visit>
+void visit_edges(const GroupLayout& layout, int channel, const Network& network,
+                 const Visit& visit) {
   const ClusterSpec& cluster = network.cluster();
-  std::vector<Edge> edges;
-  edges.reserve(static_cast<std::size_t>(layout.ranks));
+  Edge edge;
   std::vector<GpuId> here = layout.chain(0, channel, cluster);
   const std::vector<GpuId> first = here;
   for (std::size_t node = 0; node < layout.nodes.size(); ++node) {
     for (std::size_t i = 0; i + 1 < here.size(); ++i) {
-      edges.push_back({here[i], here[i + 1], {}});
-      network.route_inside(here[i], here[i + 1], edges.back().route);
+      edge.from = here[i];
+      edge.to = here[i + 1];
+      edge.route.clear();
+      network.route_inside(edge.from, edge.to, edge.route);
+      visit(edge);
     }
     const std::size_t next = (node + 1) % layout.nodes.size();
     const std::vector<GpuId> there = next == 0 ? first : layout.chain(next, channel, cluster);
-    edges.push_back({here.back(), there.front(), {}});
+    edge.from = here.back();
+    edge.to = there.front();
+    edge.route.clear();
     if (layout.nodes.size() == 1) {
-      network.route_inside(here.back(), there.front(), edges.back().route);
+      network.route_inside(edge.from, edge.to, edge.route);
     } else {
-      append_hop(network, here.back(), here.front(), layout.nic(node, channel), there.front(),
-                 layout.nic(next, channel), channel, edges.back().route);
+      append_hop(network, edge.from, here.front(), layout.nic(node, channel), edge.to,
+                 layout.nic(next, channel), channel, edge.route);
     }
+    visit(edge);
     here = there;
   }
-  return edges;
 }
 
 // All rings of the group: one per channel, on each ring of an NVLink mesh.
@@ -47,7 +53,9 @@ std::vector<std::vector<Edge>> all_rings(const GroupLayout& layout, const Networ
   std::vector<std::vector<Edge>> rings;
   for (const GroupLayout& turned : mesh_layouts(layout, network.cluster())) {
     for (int channel = 0; channel < layout.channels; ++channel) {
-      rings.push_back(ring_edges(turned, channel, network));
+      auto& edges = rings.emplace_back();
+      edges.reserve(static_cast<std::size_t>(layout.ranks));
+      visit_edges(turned, channel, network, [&](const Edge& edge) { edges.push_back(edge); });
     }
   }
   return rings;
@@ -223,17 +231,20 @@ class Ring : public NcclAlgorithm {
  private:
   Bytes add_loads(const GroupCall& call, const GroupLayout& layout, const Network& network,
                   LoadSum& sum) const override {
-    const auto rings = all_rings(layout, network);
-    for (const auto& edges : rings) {
-      for (const Edge& edge : edges) {
-        const bool unused =
-            (call.kind == CollectiveKind::broadcast &&
-             edge.to == call.group[position(call.root)]) ||
-            (call.kind == CollectiveKind::reduce && edge.from == call.group[position(call.root)]);
-        if (!unused) sum.add(edge.route, 1.0);
+    const auto layouts = mesh_layouts(layout, network.cluster());
+    const auto add = [&](const Edge& edge) {
+      const bool unused =
+          (call.kind == CollectiveKind::broadcast && edge.to == call.group[position(call.root)]) ||
+          (call.kind == CollectiveKind::reduce && edge.from == call.group[position(call.root)]);
+      if (!unused) sum.add(edge.route, 1.0);
+    };
+    for (const GroupLayout& turned : layouts) {
+      for (int channel = 0; channel < layout.channels; ++channel) {
+        visit_edges(turned, channel, network, add);
       }
     }
-    const double share = bus_factor(call.kind, layout.ranks) / static_cast<double>(rings.size());
+    const double rings = static_cast<double>(layouts.size()) * layout.channels;
+    const double share = bus_factor(call.kind, layout.ranks) / rings;
     return call.bytes * share;
   }
 

@@ -9,6 +9,7 @@
 
 #include "calibrate/collective_algorithm.hpp"
 #include "calibrate/group_layout.hpp"
+#include "calibrate/nccl_algorithm.hpp"
 
 using namespace amsp;
 
@@ -177,4 +178,36 @@ TEST_CASE("traffic of 131072 GPUs grows with the links, not with the pairs") {
   CHECK(pairs.links.size() > 131072);
   // 17 billion pairs of GPUs; a GPU has a port each way and a share of a NIC's links.
   CHECK(pairs.links.size() < 131072 * 8u);
+}
+
+TEST_CASE("loads do not depend on the size, flows are in proportion to it, for every algorithm") {
+  rc::prop("proportion", [] {
+    const int nodes = *rc::gen::inRange(1, 6);
+    const ClusterSpec cluster = cluster_of(nodes);
+    const Network network(cluster);
+    auto group = first_gpus(cluster.gpus());
+    // One GPU of each node, every second, or all.
+    const int every = *rc::gen::element(1, 2, 8);
+    std::erase_if(group, [&](GpuId gpu) { return gpu.index % every != 0; });
+    const int root = *rc::gen::inRange(0, static_cast<int>(group.size()));
+    const Bytes small(*rc::gen::inRange(1, 1 << 20)), large = Bytes(1 << 30);
+    Hardware hardware = hardware_of(cluster);
+    hardware.nvls = true;
+    hardware.collnet = CollnetUse::always;
+    const GroupShape shape = GroupLayout(group, network).shape();
+    for (const Algorithm& algorithm : nccl_algorithms())
+      for (const CollectiveKind kind :
+           {CollectiveKind::all_reduce, CollectiveKind::all_gather, CollectiveKind::reduce_scatter,
+            CollectiveKind::broadcast, CollectiveKind::all_to_all}) {
+        if (group.size() < 2 || !algorithm->offered(kind, shape, hardware).simple) continue;
+        const Traffic a = algorithm->traffic(kind, small, group, root, network);
+        const Traffic b = algorithm->traffic(kind, large, group, root, network);
+        RC_ASSERT(std::abs(a.flow / small - b.flow / large) <= 1e-12 * (b.flow / large));
+        RC_ASSERT(a.links.size() == b.links.size());
+        for (std::size_t i = 0; i < a.links.size(); ++i) {
+          RC_ASSERT(a.links[i].link == b.links[i].link);
+          RC_ASSERT(a.links[i].load == b.links[i].load);
+        }
+      }
+  });
 }

@@ -56,9 +56,9 @@ class CollectiveAlgorithm {
   [[nodiscard]] virtual std::string_view name() const = 0;
   [[nodiscard]] virtual std::string_view description() const = 0;  // one line, for `amsp list`
   [[nodiscard]] virtual bool supports(CollectiveKind kind) const = 0;
-  // As in GroupCall; one rank communicates with nobody. The loads do not depend on the size, and the
-  // flow is in proportion to it (tests/calibrate/traffic_test.cpp). Closed form: each inter-node edge of a ring
-  // all-reduce carries 2(n-1)/n * bytes, …
+  // As in GroupCall; one rank communicates with nobody. The loads do not depend on the size, and
+  // the flow is in proportion to it (tests/calibrate/traffic_test.cpp). Closed form: each
+  // inter-node edge of a ring all-reduce carries 2(n-1)/n * bytes, …
   [[nodiscard]] Traffic traffic(CollectiveKind kind, Bytes bytes, std::span<const GpuId> group,
                                 int root, const Network& network) const;
   // Empty when the algorithm has no message-level form.

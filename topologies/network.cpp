@@ -141,8 +141,10 @@ std::vector<LinkId> Network::nic_links(NodeId node, NicId nic) const {
 }
 
 bool Network::works(NodeId node, NicId nic) const {
-  for (const LinkId link : nic_links(node, nic))
-    if (links_[link.position()].capacity <= Bandwidth(0)) return false;
+  if (cluster_.fabric.kind == FabricKind::none) return true;
+  for (const bool down : {false, true})  // asked of every hop: no list of them
+    if (links_[layout_->nic_link(node, nic, down).position()].capacity <= Bandwidth(0))
+      return false;
   return true;
 }
 

@@ -76,6 +76,13 @@ void GradientReducer::ready(int module, OpId weight_gradient) {
 }
 
 void GradientReducer::to_shards(int module, OpId weight_gradient) {
+  if (job_.in_root(module) && !contiguous()) {
+    root_.push_back(module);
+    if (module > 0) return;
+    unscattered_ = std::exchange(root_, {});
+    for (const int part : unscattered_) unscattered_bytes_ += job_.bytes(part);
+    return scatter(weight_gradient);
+  }
   const Bytes bytes = job_.bytes(module);
   const bool full = unscattered_bytes_ + bytes > job_.strategy.bucket;
   if (contiguous() && full) scatter(weight_gradient);
@@ -133,7 +140,9 @@ void GradientReducer::scatter(OpId after) {
   chain.stream = job_.strategy.single_communication_stream ? "communication" : "scatter";
   chain.end = after;
   if (first.layer >= 0) chain.name = fmt::format("l{}.", first.layer);
-  if (!job_.strategy.flat_layers || first.layer < 0) chain.name += first.name + ".";
+  const bool root = modules.size() > 1 && job_.in_root(modules.front());
+  if (!job_.strategy.flat_layers || first.layer < 0)
+    chain.name += (root ? "root" : first.name) + ".";
   chain.name += "gradient";
   if (job_.strategy.quantized_gradients)
     exchange_quantized(chain, bytes);
@@ -158,7 +167,7 @@ void GradientReducer::hold_shards(const std::vector<int>& modules, OpId scattere
   if (job_.gradients_leave()) {
     remember(scattered, MemoryComponent::buckets, bytes, true);
   } else if (micro_batch_.first) {
-    remember(scattered, MemoryComponent::gradients, bytes, true);
+    if (!job_.gradients_persist()) remember(scattered, MemoryComponent::gradients, bytes, true);
   } else if (!last_scatter_.valid()) {
     held_ = std::min(job_.strategy.bucket, job_.all_bytes() / job_.strategy.parameters.size());
     remember(scattered, MemoryComponent::buckets, held_, true);
@@ -224,7 +233,7 @@ void GradientReducer::reduce_bucket(const Bucket& bucket, bool at_end) {
                      job_.strategy.gradients.size();
   if (!flat || shards_leave) append_kernel(chain, ".unflatten", kept * 2.0);
   if (copied || alone) remember(chain.end, MemoryComponent::buckets, -bucket.bytes, false);
-  if (shards_leave && micro_batch_.first)
+  if (shards_leave && micro_batch_.first && !job_.gradients_persist())
     remember(chain.end, MemoryComponent::gradients, kept, true);
   last_bucket_ = chain.end;
 }

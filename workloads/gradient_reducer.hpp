@@ -70,6 +70,7 @@ class GradientReducer {
   MicroBatch micro_batch_;
   std::vector<int> unscattered_;
   Bytes unscattered_bytes_;
+  std::vector<int> root_;  // of the root unit, which waits for the embedding
   Bucket open_;
   int buckets_ = 0;
   std::vector<Bucket> deferred_buckets_;

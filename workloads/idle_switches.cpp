@@ -69,6 +69,8 @@ class Reasons {
              "memory)";
     if (key == "hierarchical_gather" && s_.parameters.across == 1)
       return "the parameters' mesh lies inside a node";
+    if (key == "root_unit" && !s_.flat_layers)
+      return "without flat_layers modules are gathered one by one";
     if (key == "gather_per_layer" && s_.flat_layers) return "flat_layers gathers whole layers";
     if ((key == "gather_per_layer" || key == "gathers_in_flight") && !s_.overlap_gather_scatter &&
         !s_.flat_layers)

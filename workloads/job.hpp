@@ -23,6 +23,15 @@ struct Job {
   [[nodiscard]] bool parameters_sharded() const { return strategy.parameters.size() > 1; }
   // Gradients are sharded further than parameters, so no GPU keeps all that it computes.
   [[nodiscard]] bool gradients_leave() const { return strategy.gradients != strategy.parameters; }
+  // Embedding, last norm and head are gathered, kept and reduced as one.
+  [[nodiscard]] bool root_unit() const { return strategy.root_unit && strategy.flat_layers; }
+  [[nodiscard]] bool in_root(int module) const {
+    return root_unit() && modules[static_cast<std::size_t>(module)].layer < 0;
+  }
+  // DeepSpeed's stage 3 makes the buffer of the gradients' shards at start-up.
+  [[nodiscard]] bool gradients_persist() const {
+    return strategy.contiguous_gradients && parameters_sharded();
+  }
   // A gathered module that stays from its forward to its backward use.
   [[nodiscard]] bool stays_gathered(int module) const;
   [[nodiscard]] Bytes bytes(int module) const;  // of a whole module in the training dtype

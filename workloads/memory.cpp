@@ -65,8 +65,10 @@ std::vector<PersistentMemory> persistent_memory(const Job& job,
   std::vector<PersistentMemory> memory{{MemoryComponent::parameters, held},
                                        {MemoryComponent::optimizer_states, states},
                                        {MemoryComponent::context, kContext}};
-  if (s.contiguous_gradients && job.parameters_sharded())
-    memory.push_back({MemoryComponent::buckets, s.bucket});  // stage 3 makes it at start-up
+  if (job.gradients_persist()) {  // stage 3 makes these buffers at start-up
+    memory.push_back({MemoryComponent::gradients, all / s.gradients.size()});
+    memory.push_back({MemoryComponent::buckets, s.bucket});
+  }
   Bytes buffers;
   std::set<std::vector<Rank>> groups;  // equal groups share a process group
   for (const Communicator& communicator : communicators)

@@ -9,8 +9,8 @@
 
 namespace amsp {
 
-// What a rank holds all the time: P and OS on their shards, DeepSpeed's gradient buffer, NCCL's
-// buffers, the CUDA context. (G comes and goes with the step.)
+// What a rank holds all the time: P and OS on their shards, DeepSpeed's gradient buffers,
+// NCCL's buffers, the CUDA context. (Else G comes and goes with the step.)
 std::vector<PersistentMemory> persistent_memory(const Job& job,
                                                 const std::vector<Communicator>& communicators);
 

@@ -116,7 +116,8 @@ void MicroBatchPass::forward_stage(std::size_t index) {
 void MicroBatchPass::keep_or_drop(std::size_t index, OpId id) {
   const Stage& stage = job_.stages[index];
   Op& forward = builder_.op(id);
-  allocate(forward, saved_component(stage), stage.saved);
+  allocate(forward, saved_component(stage), stage.saved + stage.forward_only);
+  release(forward, saved_component(stage), stage.forward_only);
   if (job_.training.recompute == Recompute::selective)
     release(forward, saved_component(stage), stage.recomputable);
   if (!recomputed(stage)) return;
@@ -180,7 +181,8 @@ void MicroBatchPass::backward_stage(std::size_t index) {
       op(stage, Phase::backward, stage.module >= 0 ? ".input_gradient" : ".backward", kernels);
   if (stage.module < 0 && selective)
     allocate(inputs, MemoryComponent::activations, stage.recomputable);
-  allocate(inputs, gradient_component(stage, false), stage.outgoing);
+  allocate(inputs, gradient_component(stage, false), stage.outgoing + stage.backward_only);
+  release(inputs, gradient_component(stage, false), stage.backward_only);
   release(inputs, gradient_component(stage, true), stage.incoming);
   release(inputs, saved_component(stage), stage.saved);
   const OpId id = builder_.compute(std::move(inputs));
@@ -190,8 +192,12 @@ void MicroBatchPass::backward_stage(std::size_t index) {
 
 void MicroBatchPass::free_module(const Stage& stage, OpId op) {
   backward_gathers_.after(stage.module, op);
-  if (job_.stays_gathered(stage.module)) forward_gathers_.after(stage.module, op);
-  const bool table = stage.name == "head" && job_.model.tied_embeddings && !job_.stays_gathered(0);
+  const bool head = stage.name == "head";
+  const bool with_root = head && job_.root_unit();  // goes with the embedding
+  if (job_.stays_gathered(stage.module) && !with_root) forward_gathers_.after(stage.module, op);
+  if (stage.module == 0 && job_.root_unit())
+    forward_gathers_.after(static_cast<int>(job_.modules.size()) - 1, op);
+  const bool table = head && job_.model.tied_embeddings && !job_.stays_gathered(0);
   if (table) forward_gathers_.after(0, op);
 }
 

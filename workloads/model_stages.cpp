@@ -218,6 +218,20 @@ class StageList {
                         elementwise(sized(6, m_.vocabulary), Dtype::fp32)};
     s.saved = sized(4, m_.vocabulary);
     s.outgoing = sized(2, m_.vocabulary);
+    if (t_.loss == Loss::plain) plain_loss(s);
+  }
+
+  // PyTorch: logits.float(), log_softmax into a new tensor, which is what is saved; backward
+  // nll_loss writes a gradient of zeros and rows, log_softmax reads both and writes a third.
+  void plain_loss(Stage& s) const {
+    s.forward = {elementwise(sized(6, m_.vocabulary), Dtype::fp32),
+                 elementwise(sized(8, m_.vocabulary), Dtype::fp32)};
+    s.input_gradient = {elementwise(sized(4, m_.vocabulary), Dtype::fp32),
+                        elementwise(sized(12, m_.vocabulary), Dtype::fp32),
+                        elementwise(sized(6, m_.vocabulary), Dtype::fp32)};
+    s.forward_only = sized(4, m_.vocabulary);
+    // Of two fp32 gradients one is gone before the 16-bit one (`outgoing`) is made.
+    s.backward_only = sized(6, m_.vocabulary);
   }
 
   const ModelShape& m_;

@@ -36,10 +36,11 @@ struct Stage {
   int layer = -1;
   int module = -1;  // index into modules_of, or -1
   std::vector<Kernel> forward, weight_gradient, input_gradient;
-  Bytes saved;                    // activations kept for the backward pass
-  Bytes recomputable;             // of these, what selective recompute drops …
-  std::vector<Kernel> recompute;  // … and the kernels that make it again
-  Bytes incoming, outgoing;       // gradients: freed after, made by, the backward pass
+  Bytes saved;                        // activations kept for the backward pass
+  Bytes recomputable;                 // of these, what selective recompute drops …
+  std::vector<Kernel> recompute;      // … and the kernels that make it again
+  Bytes incoming, outgoing;           // gradients: freed after, made by, the backward pass
+  Bytes forward_only, backward_only;  // copies that are gone when the pass is over
 };
 
 std::vector<Stage> stages_of(const ModelShape& model, const Training& training);

@@ -78,7 +78,8 @@ class StepEnd {
     add(cost_.scale, Dtype::fp32);
     op.kernels.push_back(update);
     add(cost_.from_fp32, job_.training.dtype);
-    const Bytes gradients = job_.all_bytes() / job_.strategy.gradients.size();
+    const Bytes gradients =
+        job_.gradients_persist() ? Bytes(0) : job_.all_bytes() / job_.strategy.gradients.size();
     const Bytes own = std::min(gradients, ownership_.largest());
     const Bytes foreign = cost_.drops_foreign_gradients ? gradients - own : Bytes(0);
     const Bytes temporaries = at_once() * cost_.temporaries;

@@ -14,6 +14,12 @@ ParameterGathers::ParameterGathers(const Job& job, ScheduleBuilder& builder, Pha
   for (const int module : order) {
     if (phase == Phase::backward && job.stays_gathered(module)) continue;
     const int layer = job.modules[static_cast<std::size_t>(module)].layer;
+    const bool root = job.in_root(module) && !units_.empty();  // that of the embedding comes first
+    if (root) {
+      units_.front().modules.push_back(module);
+      unit_of_[module] = 0;
+      continue;
+    }
     const bool joins =
         per_layer() && layer >= 0 && !units_.empty() &&
         job.modules[static_cast<std::size_t>(units_.back().modules.front())].layer == layer;
@@ -82,6 +88,7 @@ void ParameterGathers::launch(const std::vector<int>& modules) {
   chain.layer = first.layer;
   std::string name = first.layer >= 0 ? fmt::format("l{}.", first.layer) : "";
   if (modules.size() == 1) name += first.name + ".";
+  if (modules.size() > 1 && first.layer < 0) name += "root.";
   name += name_of(phase_);
   Bytes all;
   int number = 0;

@@ -13,6 +13,7 @@ Bytes Job::bytes(int module) const {
 }
 
 bool Job::stays_gathered(int module) const {
+  if (in_root(module)) return true;
   Bytes between;  // used once forward and once backward
   // Asked of every module: ends where the answer is known, or a deep model costs the square.
   for (int next = module + 1;

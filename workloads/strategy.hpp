@@ -39,7 +39,10 @@ struct Strategy {
   bool overlap_all_reduce = true;            // gradient buckets beside backward
   bool overlap_broadcast = false;            // parameter update beside the next step's forward
   bool single_communication_stream = false;  // FSDP: AG and RS share one stream
-  bool flat_layers = false;   // FSDP: a layer's parameters are one buffer, gathered at once
+  bool flat_layers = false;  // FSDP: a layer's parameters are one buffer, gathered at once
+  // FSDP's root: embedding, last norm and head are one such buffer, which stays gathered from the
+  // forward to the end of the backward pass, and so does its gradient.
+  bool root_unit = false;
   int gathers_in_flight = 2;  // FSDP's limit; prefetch depth in gather units
   // DeepSpeed's max_reuse_distance: a gathered module stays from forward to backward when fewer
   // parameters than this are used in between. 0: never (the paper's model).

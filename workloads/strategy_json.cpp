@@ -20,6 +20,7 @@ constexpr Flag kFlags[] = {{"reduce_every_micro_batch", &Strategy::reduce_every_
                            {"overlap_broadcast", &Strategy::overlap_broadcast},
                            {"single_communication_stream", &Strategy::single_communication_stream},
                            {"flat_layers", &Strategy::flat_layers},
+                           {"root_unit", &Strategy::root_unit},
                            {"gather_per_tensor", &Strategy::gather_per_tensor},
                            {"gather_per_layer", &Strategy::gather_per_layer},
                            {"contiguous_gradients", &Strategy::contiguous_gradients},

@@ -34,8 +34,8 @@ std::int64_t whole_tokens(const JsonValue& json) {
 }  // namespace
 
 Training parse_training(const JsonValue& json) {
-  json.accept_keys(
-      {"sequence_length", "micro_batch", "global_batch", "dtype", "recompute", "memory_reserve"});
+  json.accept_keys({"sequence_length", "micro_batch", "global_batch", "dtype", "recompute", "loss",
+                    "memory_reserve"});
   Training training;
   if (const auto length = json.find("sequence_length"))
     training.sequence_length = length->as_integer(1, 1 << 26);
@@ -62,6 +62,8 @@ Training parse_training(const JsonValue& json) {
   if (const auto recompute = json.find("recompute"))
     training.recompute =
         static_cast<Recompute>(recompute->as_one_of("recompute", recompute_names()));
+  if (const auto loss = json.find("loss"))
+    training.loss = static_cast<Loss>(loss->as_one_of("loss", {"fused", "plain"}));
   if (const auto reserve = json.find("memory_reserve"))
     training.memory_reserve = reserve->as_bytes();
   if (training.memory_reserve < Bytes(0))

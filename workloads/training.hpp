@@ -16,12 +16,17 @@ namespace amsp {
 // never stores its square); full: whole layers from their input.
 enum class Recompute { none, selective, full };
 
+// Cross entropy over the vocabulary: one kernel that keeps the logits (in fp32) and turns them into
+// their gradient in place, or PyTorch's log_softmax and nll_loss, which keep copies.
+enum class Loss { fused, plain };
+
 struct Training {
   std::int64_t sequence_length = 4096;
   std::int64_t micro_batch = 1;      // sequences
   std::int64_t global_batch = 1024;  // sequences per optimizer step, over all GPUs
   Dtype dtype = Dtype::bf16;         // of P and G; OS are fp32 (Adam: 12 bytes a parameter)
   Recompute recompute = Recompute::none;
+  Loss loss = Loss::fused;
   Bytes memory_reserve = gibibytes(2);  // left free on the GPU before a run "fits"
   bool operator==(const Training&) const = default;
 };

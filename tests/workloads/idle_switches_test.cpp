@@ -29,8 +29,8 @@ const std::multimap<std::string, std::string>& settings() {
         {"sub_group", "\"1KB\""}};
     for (const char* flag :
          {"reduce_every_micro_batch", "overlap_gather_scatter", "overlap_all_reduce",
-          "overlap_broadcast", "single_communication_stream", "flat_layers", "gather_per_tensor",
-          "gather_per_layer", "contiguous_gradients", "inter_tensor_ownership",
+          "overlap_broadcast", "single_communication_stream", "flat_layers", "root_unit",
+          "gather_per_tensor", "gather_per_layer", "contiguous_gradients", "inter_tensor_ownership",
           "hierarchical_gather", "quantized_weights", "quantized_gradients"})
       for (const char* value : {"true", "false"}) list.emplace(flag, value);
     return list;

@@ -48,6 +48,7 @@ TEST_CASE("batches that cannot be shared are refused with a batch that can") {
   CHECK_THAT(error_of(R"({"global_batch": "4096.5 tokens"})"), Catch::Contains("whole number"));
   CHECK_THAT(error_of(R"({"global_batch": "2T tokens"})"), Catch::Contains("whole number"));
   CHECK_THAT(error_of(R"({"recompute": "some"})"), Catch::Contains("selective"));
+  CHECK_THAT(error_of(R"({"loss": "plane"})"), Catch::Contains("did you mean \"plain\""));
   CHECK_THAT(error_of(R"({"dtype": "fp32"})"), Catch::Contains("bf16 or fp16"));
   CHECK_THAT(error_of(R"({"memory_reserve": "-1GiB"})"), Catch::Contains("negative"));
   CHECK_THAT(error_of(R"({"memory_reserve": 2})"), Catch::Contains("/memory_reserve"));

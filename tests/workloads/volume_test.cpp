@@ -95,6 +95,18 @@ TEST_CASE("volumes of the presets") {
                                    {{Kind::all_reduce, "replicas"},
                                     only_if(job.dp.across > 1, job.phi2 / job.dp.inside)}});
   });
+  rc::prop("FSDP's root is gathered once: embedding, last norm and head", [] {
+    const RandomJob job;
+    Strategy strategy = find_strategy_preset("fsdp").make(job.dp);
+    strategy.root_unit = true;
+    const double tables = job.model.tied_embeddings ? 1 : 2;
+    const double h = static_cast<double>(job.model.hidden);
+    const double root = 2 * (tables * static_cast<double>(job.model.vocabulary) * h + h);
+    const double sharded = only_if(job.dp.size() > 1, job.m);
+    check(job.generate(strategy),
+          {{{Kind::all_gather, "parameters"}, sharded * (2 * job.phi2 - root)},
+           {{Kind::reduce_scatter, "parameters"}, sharded * job.phi2}});
+  });
   rc::prop("zeropp: backward gathers inside a node; qwZ halves, qgZ quarters", [] {
     const RandomJob job;
     const bool weights = *rc::gen::arbitrary<bool>();

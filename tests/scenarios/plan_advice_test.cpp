@@ -55,7 +55,7 @@ TEST_CASE("a plan that misses says by how much, and the least number of GPUs tha
 }
 
 TEST_CASE("a batch that the GPUs cannot share is raised with them") {
-  for (const auto& [gpus, left, more] : {std::tuple{4, 4.5, 8}, {1, 16.0, 2}}) {
+  for (const auto& [gpus, left, more] : {std::tuple{4, 5.0, 8}, {1, 16.0, 2}}) {
     PlanRequest request = request_of(gpus, gpus, gibibytes(left));
     const std::string advice = plan_advice(request);
     INFO(advice);

@@ -7,6 +7,7 @@
 #include "calibrate/default_collective_model.hpp"
 #include "calibrate/foreign_cluster.hpp"
 #include "calibrate/nccl_algorithm.hpp"
+#include "calibrate/rising_curve.hpp"
 #include "calibrate/sm_share.hpp"
 
 namespace amsp {
@@ -55,7 +56,7 @@ class CalibratedCollectiveModel : public CollectiveModel {
 
  private:
   CurveValue at(CollectiveKind kind, Bytes bytes, const GroupShape& shape) const {
-    CurveValue value = calibration_.at(kind, bytes, shape);
+    CurveValue value = calibration_.at(kind, bytes, shape, &risen_);
     if (foreign_.empty()) return value;
     value.range = std::max(value.range, PredictionRange::extrapolated);
     // As uncertain as the default models: 30 % either way.
@@ -64,6 +65,7 @@ class CalibratedCollectiveModel : public CollectiveModel {
   }
 
   CollectiveCalibration calibration_;
+  mutable RisingCurves risen_;
   AchievableRates rates_;
   std::string foreign_;
 };

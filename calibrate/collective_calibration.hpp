@@ -16,6 +16,8 @@
 namespace amsp {
 
 // One measured time; `bytes` is the whole buffer.
+class RisingCurves;
+
 struct Observation {
   CollectiveKind kind = CollectiveKind::all_reduce;
   GroupShape shape;
@@ -71,7 +73,9 @@ class CollectiveCalibration {
   KindFit system;              // all kinds together; rows empty: serves kinds without rows
   std::vector<KindFit> kinds;  // measured ones
 
-  [[nodiscard]] CurveValue at(CollectiveKind kind, Bytes bytes, const GroupShape& shape) const;
+  // `known`: curves that earlier calls made, kept by who calls often.
+  [[nodiscard]] CurveValue at(CollectiveKind kind, Bytes bytes, const GroupShape& shape,
+                              RisingCurves* known = nullptr) const;
   [[nodiscard]] const KindFit* find(CollectiveKind kind) const;
   // Rates that no measured row and no estimate exceeds.
   [[nodiscard]] AchievableRates achievable() const;

@@ -133,16 +133,19 @@ CurveValue Curve::value(Bytes bytes) const {
 }
 
 // Nobody measured where NCCL switches here: the curve of its choices, made never to fall.
-void raise(CurveValue& value, const Curve& curve, Bytes bytes) {
-  const RisingTime risen = rising_time([&](Bytes size) { return curve.time(size); }, bytes);
+void raise(CurveValue& value, const Curve& curve, Bytes bytes, bool derived, RisingCurves* known) {
+  const auto time = [&](Bytes size) { return curve.time(size); };
+  const RisingTime risen =
+      known != nullptr ? known->of(curve.kind, curve.shape, derived, time).raised(bytes, value.time)
+                       : RisingCurve(time).raised(bytes, value.time);
   value.time = risen.time;
   value.log_deviation = std::hypot(value.log_deviation, risen.log_shift / CurveValue::z90);
 }
 
 }  // namespace
 
-CurveValue CollectiveCalibration::at(CollectiveKind kind, Bytes bytes,
-                                     const GroupShape& shape) const {
+CurveValue CollectiveCalibration::at(CollectiveKind kind, Bytes bytes, const GroupShape& shape,
+                                     RisingCurves* known) const {
   const KindFit* fit = find(kind);
   if (fit != nullptr) {
     if (const auto standing = standing_of(*fit, bytes, shape, hardware)) {
@@ -151,7 +154,7 @@ CurveValue CollectiveCalibration::at(CollectiveKind kind, Bytes bytes,
       value.range = standing->range;
       value.note = standing->note;
       value.log_deviation = std::hypot(value.log_deviation, fit->scale_growth * standing->octaves);
-      if (!standing->scale_measured) raise(value, curve, bytes);
+      if (!standing->scale_measured) raise(value, curve, bytes, false, known);
       return value;
     }
   }
@@ -163,7 +166,7 @@ CurveValue CollectiveCalibration::at(CollectiveKind kind, Bytes bytes,
   const Curve curve =
       derived_curve(fit != nullptr && measured.empty() ? *fit : system, hardware, kind, shape);
   CurveValue value = curve.value(bytes);
-  raise(value, curve, bytes);
+  raise(value, curve, bytes, true, known);
   value.range = PredictionRange::extrapolated;
   if (measured.empty()) {
     value.range = PredictionRange::default_model;

@@ -48,7 +48,7 @@ class CollectiveModel {
 };
 
 // A calibration file (docs/formats/calibration.md) for this cluster; "" = none: the default model
-// from data-sheet rates and NCCL's published constants, every estimate marked `default_model`.
+// from data-sheet rates and latencies of public logs, every estimate marked `default_model`.
 std::unique_ptr<CollectiveModel> load_collective_model(std::string_view name_or_path,
                                                        const ClusterSpec& cluster);
 

@@ -19,24 +19,24 @@ constexpr double z90 = CurveValue::z90;
 
 class KernelModel : public ComputeModel {
  public:
-  KernelModel(const GpuSpec& gpu, std::optional<KernelCalibration> measured)
-      : gpu_(gpu), measured_(std::move(measured)) {
-    if (!measured_ || measured_->surfaces.empty()) {
+  // `assumed`: the table is not of this job's calibration.
+  KernelModel(const GpuSpec& gpu, KernelCalibration table, bool assumed)
+      : gpu_(gpu), table_(std::move(table)), assumed_(assumed) {
+    if (table_.gpu != gpu.name) foreign_ = measured_type(table_);
+    if (assumed_) {
       note_ = fmt::format(
-          "no kernel was measured on {0}: a rate of {1:.0f} % of its peak is assumed of matrix "
-          "products and {2:.0f} % of attention, fused element-wise kernels and no host time "
+          "no kernel was measured on {}: the times of an {} are taken, matrix products {:.3g} and "
+          "attention {:.3g} times as fast, with fused element-wise kernels and no host time "
           "between "
           "kernels; few programs are as fast (amsp calibrate with a table of your kernels says "
           "more)",
-          gpu_.name, 100 * share(gpu_, KernelClass::gemm), 100 * share(gpu_, forward));
-      return;
+          gpu_.name, table_.gpu, speed(KernelClass::gemm), speed(forward));
+    } else if (foreign_) {
+      note_ = fmt::format(
+          "kernels measured on {}, used on {}: matrix products {:.3g} times as fast by the best "
+          "products of the two types, attention {:.3g} times",
+          table_.gpu, gpu_.name, speed(KernelClass::gemm), speed(forward));
     }
-    if (measured_->gpu == gpu.name) return;
-    foreign_ = measured_type(*measured_);
-    note_ = fmt::format(
-        "kernels measured on {}, used on {}: matrix products {:.3g} times as fast by the best "
-        "products of the two types, attention {:.3g} times",
-        measured_->gpu, gpu_.name, speed(KernelClass::gemm), speed(forward));
   }
 
   std::string note() const override { return note_; }
@@ -51,8 +51,8 @@ class KernelModel : public ComputeModel {
       default:
         break;
     }
-    if (measured_ && kernel.dtype != Dtype::fp32 && kernel.dtype != Dtype::fp64) {
-      for (const auto& [kind, surface] : measured_->surfaces) {
+    if (kernel.dtype != Dtype::fp32 && kernel.dtype != Dtype::fp64) {
+      for (const auto& [kind, surface] : table_.surfaces) {
         if (kind == kernel.kind) return from(surface, kernel);
       }
     }
@@ -73,12 +73,19 @@ class KernelModel : public ComputeModel {
     const bool own = kernel.dtype == surface.rows().front().kernel.dtype;
     const double ratio =
         own ? 1.0 : peak(gpu_, surface.rows().front().kernel.dtype) / peak(gpu_, kernel.dtype);
+    const Seconds time = value.time * ratio / speed(kernel.kind);
+    if (assumed_) return of_program(time);
     const auto range = value.inside && ratio == 1.0 && !foreign_ ? PredictionRange::measured
                                                                  : PredictionRange::extrapolated;
-    // On another type as uncertain as the roofline.
+    // On another type as uncertain as a guess.
     const double deviation =
         foreign_ ? std::hypot(value.log_deviation, 0.3 / z90) : value.log_deviation;
-    return spread(value.time * ratio / speed(kernel.kind), deviation, range);
+    return spread(time, deviation, range);
+  }
+
+  // A kernel that nobody measured, in a program that nobody named.
+  static KernelEstimate of_program(Seconds time) {
+    return {time, time / default_faster, time * default_slower, PredictionRange::default_model};
   }
 
   // This type against the one that was measured.
@@ -99,19 +106,17 @@ class KernelModel : public ComputeModel {
   }
 
   KernelEstimate streaming(const Kernel& kernel) const {
-    const double share = measured_ ? measured_->hbm_share : default_hbm_share;
-    const Seconds launch = measured_ ? measured_->launch : default_launch;
+    const Seconds time = kernel.hbm / (gpu_.hbm * table_.hbm_share) + table_.launch;
+    if (assumed_) return of_program(time);
     // The share is assumed, not measured: 10 % either way.
-    return spread(kernel.hbm / (gpu_.hbm * share) + launch, 0.1 / z90,
-                  PredictionRange::default_model);
+    return spread(time, 0.1 / z90, PredictionRange::default_model);
   }
 
   KernelEstimate roofline(const Kernel& kernel) const {
     const double reached = share(gpu_, kernel.kind, kernel.dtype);
     const Seconds compute = flops_of(kernel) / (peak(gpu_, kernel.dtype) * reached);
     const Seconds memory = operands(kernel) / (gpu_.hbm * default_hbm_share);
-    return spread(std::max(compute, memory) + default_launch, 0.3 / z90,
-                  PredictionRange::default_model);
+    return of_program(std::max(compute, memory) + table_.launch);
   }
 
   // Peak of the matrix units; a type that the data sheet does not list runs as the nearest wider
@@ -160,18 +165,30 @@ class KernelModel : public ComputeModel {
   }
 
   GpuSpec gpu_;
-  std::optional<KernelCalibration> measured_;
+  KernelCalibration table_;
+  bool assumed_;
   std::optional<GpuSpec> foreign_;  // the type of the table, where it is another
   std::string note_;
 };
+
+// Read once in a process: planners load a model for every candidate.
+const KernelCalibration& shipped_kernels() {
+  static const KernelCalibration kernels =
+      load_calibration(resolve_data("calibration", "calibrate/data", default_kernel_table))
+          .kernels.value();
+  return kernels;
+}
 
 }  // namespace
 
 std::unique_ptr<ComputeModel> load_compute_model(std::string_view name_or_path,
                                                  const GpuSpec& gpu) {
-  if (name_or_path.empty()) return std::make_unique<KernelModel>(gpu, std::nullopt);
-  const auto file = resolve_data("calibration", "calibrate/data", name_or_path);
-  return std::make_unique<KernelModel>(gpu, load_calibration(file).kernels);
+  if (!name_or_path.empty()) {
+    const auto file = resolve_data("calibration", "calibrate/data", name_or_path);
+    if (auto kernels = load_calibration(file).kernels; kernels && !kernels->surfaces.empty())
+      return std::make_unique<KernelModel>(gpu, std::move(*kernels), false);
+  }
+  return std::make_unique<KernelModel>(gpu, shipped_kernels(), true);
 }
 
 }  // namespace amsp

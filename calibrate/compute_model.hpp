@@ -26,7 +26,8 @@ class ComputeModel {
   [[nodiscard]] virtual std::string note() const { return {}; }
 };
 
-// From the kernel tables of a calibration file; "" = roofline from the GPU's data sheet.
+// From the kernel tables of a calibration file; "" = the shipped table of an A800, scaled to
+// the type by data sheets and the best rates that were measured on it.
 std::unique_ptr<ComputeModel> load_compute_model(std::string_view name_or_path, const GpuSpec& gpu);
 
 // The same with all times divided by `efficiency`: the share of the model's speed that the kernels

@@ -7,7 +7,7 @@
 
 namespace amsp {
 
-// NCCL's published constants and data-sheet rates; every estimate is marked `default_model`.
+// Data-sheet rates and latencies of public logs; every estimate is marked `default_model`.
 std::unique_ptr<CollectiveModel> default_collective_model(const ClusterSpec& cluster);
 
 }  // namespace amsp

@@ -18,8 +18,18 @@ constexpr Seconds default_launch = microseconds(2);
 constexpr const char* default_launch_origin =
     "assumed: gap between dependent kernels of one stream";
 
-// Shares of the dense peak: cuBLAS bf16 GEMM of 4096 x 8192 x 8192 on an A800, 225 of 312 TFLOPS;
-// FlashAttention-2 with causal mask, 4096 tokens, forward 167 and backward 147 of 312 TFLOPS
+// Times of matrix products and attention by shape: of this shipped calibration, scaled to the type.
+constexpr const char* default_kernel_table = "a800-4hdr";
+
+// The 90 % interval of a kernel that nobody measured. Faster: the best product on an A800 is 1.2
+// times as fast as cuBLAS in that table (271 and 225 TFLOPS). Slower: assumed; unfused kernels and
+// gaps between kernels cost programs up to half as much again.
+constexpr double default_faster = 1.2;
+constexpr double default_slower = 1.5;
+
+// Shares of the dense peak where a table does not help (fp32, ratios between types): cuBLAS bf16
+// GEMM of 4096 x 8192 x 8192 on an A800, 225 of 312 TFLOPS; FlashAttention-2 with causal mask,
+// 4096 tokens, forward 167 and backward 147 of 312 TFLOPS
 // (github.com/QiaolingChen00/LinS).
 constexpr double default_gemm_share = 0.72;
 constexpr double default_attention_forward_share = 0.53;

@@ -100,7 +100,7 @@ struct Hardware {
 Hardware hardware_of(const ClusterSpec& cluster);
 
 // NCCL's published constants (src/graph/tuning.cc, 2.30.7) and achieved bandwidths of public logs;
-// used where nothing was measured, and as start values of a fit.
+// start values of a fit; the default model takes longer latencies.
 PhysicsParameters default_parameters(const ClusterSpec& cluster);
 
 // NICs that a group uses in each node.

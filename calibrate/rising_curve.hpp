@@ -2,9 +2,15 @@
 // A curve of times over sizes, made never to fall: of all such curves the one that is nearest to it
 // in log time.
 #pragma once
+#include <array>
 #include <functional>
+#include <map>
+#include <mutex>
+#include <tuple>
 
+#include "base/collective_kind.hpp"
 #include "base/quantity.hpp"
+#include "calibrate/group_shape.hpp"
 
 namespace amsp {
 
@@ -13,8 +19,30 @@ struct RisingTime {
   double log_shift = 0;  // how far the curve was moved here
 };
 
-// Between the greatest time of smaller and the least of greater sizes, half way in log time, seen
-// on the powers of two. Where the curve rises, itself. Twice the bytes never take less time.
-RisingTime rising_time(const std::function<Seconds(Bytes)>& curve, Bytes bytes);
+class RisingCurve {
+ public:
+  // Asks `curve` for the powers of two.
+  explicit RisingCurve(const std::function<Seconds(Bytes)>& curve);
+
+  // Where the curve takes `time`: between the greatest time of smaller and the least of greater
+  // sizes, half way in log time. Where the curve rises, itself. Twice the bytes never take less.
+  [[nodiscard]] RisingTime raised(Bytes bytes, Seconds time) const;
+
+ private:
+  static constexpr std::size_t points = 48;  // to 128 TiB
+  std::array<double, points> level_{};       // log seconds
+};
+
+// Those of one calibration, each made once; for any number of threads.
+class RisingCurves {
+ public:
+  // `derived`: not the kind's own fit.
+  const RisingCurve& of(CollectiveKind kind, const GroupShape& shape, bool derived,
+                        const std::function<Seconds(Bytes)>& curve);
+
+ private:
+  std::mutex guard_;
+  std::map<std::tuple<CollectiveKind, GroupShape, bool>, RisingCurve> known_;
+};
 
 }  // namespace amsp

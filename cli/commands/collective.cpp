@@ -138,9 +138,7 @@ class CollectiveCommand : public Command {
     for (const std::string& warning : other_machine(runs, cluster)) {
       remark("warning: " + warning + "\n");
     }
-    if (const std::string moved = model.note(); !moved.empty()) {
-      remark("warning: " + moved + "; every prediction is extrapolated\n");
-    }
+    if (const std::string said = model.note(); !said.empty()) remark("warning: " + said + "\n");
     const Observations observations = observations_of(runs, cluster);
     for (const RefusedRow& row : observations.refused) {
       remark(fmt::format("refused: {}: {}: {}\n", row.file, row.place, row.reason));

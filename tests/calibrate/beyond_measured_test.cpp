@@ -93,7 +93,9 @@ TEST_CASE("rising curve: never falls, itself where it rises, half way where it d
     };
     const double start = *rc::gen::inRange(0, 4000) / 100.0;
     const Bytes bytes(std::exp2(start));
-    const RisingTime time = rising_time(curve, bytes), twice = rising_time(curve, bytes * 2);
+    const RisingCurve risen(curve);
+    const RisingTime time = risen.raised(bytes, curve(bytes)),
+                     twice = risen.raised(bytes * 2, curve(bytes * 2));
     RC_ASSERT(twice.time >= time.time);
     RC_ASSERT(time.log_shift >= 0);
     RC_ASSERT(std::abs(std::abs(std::log(time.time / curve(bytes))) - time.log_shift) < 1e-9);
@@ -105,10 +107,10 @@ TEST_CASE("rising curve: never falls, itself where it rises, half way where it d
     const double at = bytes.value();
     return Seconds(at <= 4 ? 2 * at : at <= 8 ? 8 - 1.5 * (at - 4) : at / 4);
   };
-  CHECK(rising_time(fall, Bytes(4)).time.value() == Approx(4));
-  CHECK(rising_time(fall, Bytes(8)).time.value() == Approx(4));
-  CHECK(rising_time(fall, Bytes(1)).time.value() == Approx(2));
-  CHECK(rising_time(fall, Bytes(64)).time.value() == Approx(16));
+  CHECK(RisingCurve(fall).raised(Bytes(4), fall(Bytes(4))).time.value() == Approx(4));
+  CHECK(RisingCurve(fall).raised(Bytes(8), fall(Bytes(8))).time.value() == Approx(4));
+  CHECK(RisingCurve(fall).raised(Bytes(1), fall(Bytes(1))).time.value() == Approx(2));
+  CHECK(RisingCurve(fall).raised(Bytes(64), fall(Bytes(64))).time.value() == Approx(16));
 }
 
 TEST_CASE("beyond the measured scales: laws of the shipped fit") { check_laws(shipped()); }

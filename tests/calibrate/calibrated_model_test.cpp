@@ -283,27 +283,56 @@ TEST_CASE("kernels without a table: never faster than the best product measured 
   CHECK(h100->estimate(gemm).time < mi300x->estimate(gemm).time);
 }
 
+TEST_CASE("the default model against the A800's measured times: near the middle, honest in width") {
+  const auto file = resolve_data("calibration", "calibrate/data", "a800-4hdr");
+  const Calibration measured = load_calibration(file);
+  const ClusterSpec cluster = a800();
+  const auto model = load_collective_model("", cluster);
+  CHECK_THAT(model->note(), Catch::Contains("no collective was measured"));
+  // The default was fitted to this table among others (docs/model/20-collectives.md); of its kinds
+  // reduce-scatter takes longer than any other says, and is 19 % too fast.
+  for (const CollectiveKind kind :
+       {CollectiveKind::all_gather, CollectiveKind::reduce_scatter, CollectiveKind::all_reduce}) {
+    double sum = 0, count = 0, inside = 0;
+    for (const KindFit& fit : measured.collectives->kinds) {
+      if (fit.kind != kind) continue;
+      for (const Observation& row : fit.rows) {
+        if (row.shape.nodes < 2 || row.bytes < Bytes(16777216)) continue;
+        const auto estimate = model->estimate(kind, row.bytes, Dtype::bf16, row.shape);
+        sum += std::log(estimate.time / row.time);
+        inside += row.time >= estimate.low && row.time <= estimate.high;
+        ++count;
+      }
+    }
+    REQUIRE(count > 50);
+    CAPTURE(name_of(kind), std::exp(sum / count), inside / count);
+    CHECK(std::abs(sum / count) < (kind == CollectiveKind::reduce_scatter ? 0.25 : 0.1));
+    CHECK(inside / count > 0.85);
+  }
+}
+
 TEST_CASE("attention without a table: at the rate measured on the type, else at the A800's share") {
   Kernel kernel;
   kernel.kind = KernelClass::attention_forward;
-  kernel.sequences = 4;
+  kernel.sequences = 1;  // a row of the table
   kernel.sequence_length = 4096;
-  kernel.heads = kernel.kv_heads = 16;
+  kernel.heads = kernel.kv_heads = 32;
   kernel.head_dim = 128;
   const auto rate = [&](const char* calibration, const char* gpu) {
     const auto model = load_compute_model(calibration, find_gpu_type(gpu).spec);
     return flops_of(kernel) / model->estimate(kernel).time;
   };
-  // Rates of the FlashAttention-3 paper for FlashAttention-2; the launch gap costs below 1 %.
-  CHECK(rate("", "h100-sxm5-80gb") / FlopRate(319e12) == Approx(1).epsilon(0.01));
-  CHECK(rate("", "a800-sxm4-80gb") / FlopRate(0.53 * 312e12) == Approx(1).epsilon(0.01));
+  // Rates of the FlashAttention-3 paper for FlashAttention-2; the fitted surface leaves its rows by
+  // up to 3 %.
+  CHECK(rate("", "h100-sxm5-80gb") / FlopRate(319e12) == Approx(1).epsilon(0.03));
+  CHECK(rate("", "a800-sxm4-80gb") / FlopRate(0.53 * 312e12) == Approx(1).epsilon(0.03));
   // The A800's table on an H100: as many times faster as attention is, not as products are.
   CHECK(rate("a800-4hdr", "h100-sxm5-80gb") / rate("a800-4hdr", "a800-sxm4-80gb") ==
         Approx(319 / (0.53 * 312)).epsilon(0.001));
   kernel.kind = KernelClass::attention_backward;
-  CHECK(rate("", "h100-sxm5-80gb") / FlopRate(310e12) == Approx(1).epsilon(0.01));
+  CHECK(rate("", "h100-sxm5-80gb") / FlopRate(310e12) == Approx(1).epsilon(0.03));
   const auto note = load_compute_model("", find_gpu_type("h100-sxm5-80gb").spec)->note();
-  CHECK_THAT(note, Catch::Contains("67 %") && Catch::Contains("32 %"));
+  CHECK_THAT(note, Catch::Contains("A800") && Catch::Contains("2.93"));
 }
 
 TEST_CASE("calibration files: written and read alike; wrong ones are refused with the place") {

@@ -153,10 +153,9 @@ TEST_CASE("a log of another machine is warned of; one of a job that died says of
   const std::string compare = "collective --cluster dgx-a100 ";
   CHECK_THAT(amsp_run(compare + log_of("NVIDIA H100 80GB HBM3")).err,
              Contains("warning: ") && Contains("but the GPUs of dgx-a100 are"));
-  CHECK_THAT(amsp_run(compare + log_of("NVIDIA A100-SXM4-80GB")).err, !Contains("measured on"));
+  CHECK_THAT(amsp_run(compare + log_of("NVIDIA A100-SXM4-80GB")).err, !Contains("calibrated on"));
   CHECK_THAT(amsp_run(compare + "--calibration a800-4hdr " + log_of("NVIDIA A100-SXM4-80GB")).err,
-             Contains("warning: collectives calibrated on a800-4hdr, used on dgx-a100") &&
-                 Contains("extrapolated"));
+             Contains("warning: collectives calibrated on a800-4hdr, used on dgx-a100"));
   const std::string dead = (folder.path / "all_reduce.txt").string();
   write_file(dead,
              "# nThread 1 nGpus 2 minBytes 1024 maxBytes 1024 step: 2(factor) warmup iters: 5 "

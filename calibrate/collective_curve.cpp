@@ -163,16 +163,23 @@ CurveValue CollectiveCalibration::at(CollectiveKind kind, Bytes bytes, const Gro
     if (!standing_of(other, bytes, shape, hardware)) continue;
     measured += (measured.empty() ? "" : ", ") + std::string(name_of(other.kind));
   }
-  const Curve curve =
-      derived_curve(fit != nullptr && measured.empty() ? *fit : system, hardware, kind, shape);
+  KindFit guess;  // nothing was measured in this domain: its latencies are those of other clusters
+  if (measured.empty()) {
+    guess = fit != nullptr ? *fit : system;
+    guess.parameters = as_measured_elsewhere(guess.parameters, shape.nodes == 1, shape.nodes > 1);
+  }
+  const Curve curve = derived_curve(measured.empty() ? guess : system, hardware, kind, shape);
   CurveValue value = curve.value(bytes);
   raise(value, curve, bytes, true, known);
   value.range = PredictionRange::extrapolated;
   if (measured.empty()) {
     value.range = PredictionRange::default_model;
-    value.log_deviation = std::hypot(value.log_deviation, 0.3);
-    value.note = shape.nodes > 1 ? "nothing was measured across nodes: NCCL's published constants"
-                                 : "nothing was measured inside a node: NCCL's published constants";
+    // As wide as the default model's interval is where latency counts, and where it does not.
+    value.log_deviation = std::hypot(value.log_deviation, bytes < large_size ? 0.6 : 0.3);
+    value.note =
+        shape.nodes > 1
+            ? "nothing was measured across nodes: data-sheet rates, latencies of public logs"
+            : "nothing was measured inside a node: data-sheet rates, latencies of public logs";
   } else {
     value.note = "not measured; derived from the physics of " + measured;
   }

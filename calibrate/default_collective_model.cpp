@@ -11,31 +11,16 @@
 namespace amsp {
 namespace {
 
-// How much longer than NCCL's constants the latencies of its rings and trees are where they were
-// measured: least Huber loss of the log time, each log, kind and class of sizes alike, over the
-// A800's table and nccl-tests logs of InfiniBand and RoCE clusters (docs/model/20-collectives.md).
-constexpr double measured_base = 1.55;
-constexpr double measured_inside = 3.1;
-constexpr double measured_across = 1.3;
-
 // The 90 % interval: coverage on those logs and on others in the same place.
 constexpr double lowest = 0.5;
 constexpr double slower_latency = 3.5;
 constexpr double slower_transfer = 1.6;
 
-PhysicsParameters as_measured_elsewhere(PhysicsParameters p) {
-  using enum Parameter;
-  for (const Parameter base : {base_ll, base_ll128, base_simple}) p[base] *= measured_base;
-  for (const Parameter hop : {inside_ll, inside_ll128, inside_simple}) p[hop] *= measured_inside;
-  for (const Parameter hop : {across_ll, across_ll128, across_simple}) p[hop] *= measured_across;
-  return p;
-}
-
 class DefaultCollectiveModel : public CollectiveModel {
  public:
   explicit DefaultCollectiveModel(const ClusterSpec& cluster)
       : hardware_(hardware_of(cluster)),
-        parameters_(as_measured_elsewhere(default_parameters(cluster))),
+        parameters_(as_measured_elsewhere(default_parameters(cluster), true, true)),
         note_(fmt::format(
             "no collective was measured on {}: data-sheet rates and the latencies of public logs "
             "of "

@@ -43,17 +43,29 @@ std::string rows_text(const KernelSurface& surface, bool all_rows) {
   return text;
 }
 
+// "gemm: 9 rows, leave-one-out error: …". Below four rows there is no correction that a row could
+// be left out of (fit_kriging), only the formula with its priors.
+std::string fit_text(const KernelSurface& surface) {
+  constexpr std::size_t fewest = 4;
+  std::vector<double> errors;
+  for (const double log_ratio : surface.correction().leave_one_out())
+    errors.push_back(std::abs(std::expm1(-log_ratio)));
+  const std::string rows = fmt::format("{} row{}", errors.size(), errors.size() == 1 ? "" : "s");
+  if (errors.size() < fewest)
+    return fmt::format(
+        "{}, too few to leave one out ({} or more): how well the fit holds for "
+        "other shapes is not known",
+        rows, fewest);
+  return fmt::format("{}, leave-one-out error: median {:.1f} %, largest {:.1f} %", rows,
+                     100 * median(errors), 100 * *std::max_element(errors.begin(), errors.end()));
+}
+
 }  // namespace
 
 std::string kernel_report(const KernelCalibration& kernels, bool all_rows) {
   std::string text = fmt::format("kernels on {}\n", kernels.gpu);
   for (const auto& [kind, surface] : kernels.surfaces) {
-    std::vector<double> errors;
-    for (const double log_ratio : surface.correction().leave_one_out())
-      errors.push_back(std::abs(std::expm1(-log_ratio)));
-    text += fmt::format("  {}: {} rows, leave-one-out error: median {:.1f} %, largest {:.1f} %\n",
-                        name_of(kind), errors.size(), 100 * median(errors),
-                        100 * *std::max_element(errors.begin(), errors.end()));
+    text += fmt::format("  {}: {}\n", name_of(kind), fit_text(surface));
     text += rows_text(surface, all_rows);
   }
   text += fmt::format("  element-wise: {:.2f} of the memory rate ({})\n", kernels.hbm_share,

@@ -121,3 +121,20 @@ TEST_CASE("a kernel time far from its neighbours is named, and neither they nor 
   CHECK(read.surfaces.at(0).second.at(kernel).time.value() ==
         Approx(fit.surfaces.at(0).second.at(kernel).time.value()));
 }
+
+TEST_CASE("of fewer than four kernel times none is left out, and the report says so") {
+  const GpuSpec gpu = find_gpu_type("a800-sxm4-80gb").spec;
+  const std::string whole = table("bf16", 312e12);
+  for (const int rows : {1, 3, 4}) {
+    std::size_t end = whole.find('\n');
+    for (int i = 0; i < rows; ++i) end = whole.find('\n', end + 1);
+    const std::string text =
+        kernel_report(fit_kernels(read_kernel_csv(whole.substr(0, end + 1), "k.csv"), gpu), false);
+    INFO(text);
+    const bool few = text.find("too few to leave one out (4 or more)") != std::string::npos;
+    CHECK(few == (rows < 4));
+    CHECK((text.find("leave-one-out error") == std::string::npos) == few);
+    CHECK(text.find(rows == 1 ? "gemm: 1 row, " : fmt::format("gemm: {} rows, ", rows)) !=
+          std::string::npos);
+  }
+}

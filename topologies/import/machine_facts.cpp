@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "topologies/import/gpu_names.hpp"
+#include "topologies/import/merged_nics.hpp"
 
 namespace amsp {
 namespace {
@@ -67,25 +68,6 @@ void merge_gpu_pairs(MachineFacts& facts, const MachineFacts& other) {
     }
 }
 
-// The position in `nics` of each NIC of the other file, by device name; new ones are appended.
-std::vector<std::size_t> merge_nics(MachineFacts& facts, const MachineFacts& other) {
-  std::vector<std::size_t> position;
-  for (const NicFact& nic : other.nics) {
-    const auto same = std::find_if(facts.nics.begin(), facts.nics.end(), [&](const NicFact& mine) {
-      return mine.device == nic.device || mine.label == nic.label;
-    });
-    position.push_back(static_cast<std::size_t>(same - facts.nics.begin()));
-    if (same == facts.nics.end()) {
-      facts.notes.push_back(fmt::format("NIC {} is in {} only", nic.device, other.source));
-      facts.nics.push_back(nic);
-      continue;
-    }
-    if (!same->rate) same->rate = nic.rate;
-    if (same->numa.empty()) same->numa = nic.numa;
-  }
-  return position;
-}
-
 // Whether two lists of names, both known, have nothing in common.
 bool disjoint(const std::set<std::string>& mine, const std::set<std::string>& theirs) {
   return !mine.empty() && !theirs.empty() &&
@@ -97,8 +79,7 @@ bool disjoint(const std::set<std::string>& mine, const std::set<std::string>& th
 std::set<std::string> nic_names(const MachineFacts& facts) {
   std::set<std::string> names;
   for (const NicFact& nic : facts.nics)
-    if (!nic.device.starts_with("NIC") && !nic.device.starts_with("nic"))
-      names.insert(nic.device.substr(0, nic.device.find('#')));
+    if (!is_numbered_nic(nic.device)) names.insert(nic.device.substr(0, nic.device.find('#')));
   return names;
 }
 
@@ -170,20 +151,22 @@ MachineFacts merged(MachineFacts first, const MachineFacts& second) {
   require_one_machine(first, second);
   if (first.gpus.empty()) first.resize(second.gpus.size(), first.nics.size());
   note_switch_links(first, second);
-  const std::vector<std::size_t> nic = merge_nics(first, second);
+  const std::vector<std::optional<std::size_t>> nic = merge_nics(first, second);
   first.resize(first.gpus.size(), first.nics.size());
   for (std::size_t i = 0; i < second.gpus.size(); ++i) {
     if (first.gpus[i].label.empty()) first.gpus[i].label = second.gpus[i].label;
     merge_gpu(first.gpus[i], second.gpus[i]);
     for (std::size_t j = 0; j < nic.size(); ++j) {
-      PathKind& path = first.gpu_nic[i][nic[j]];
+      if (!nic[j]) continue;
+      PathKind& path = first.gpu_nic[i][*nic[j]];
       if (path == PathKind::unknown) path = second.gpu_nic[i][j];
     }
   }
   if (!second.gpus.empty()) merge_gpu_pairs(first, second);
   for (std::size_t i = 0; i < nic.size(); ++i)
     for (std::size_t j = 0; j < nic.size(); ++j) {
-      PathKind& path = first.nic_nic[nic[i]][nic[j]];
+      if (!nic[i] || !nic[j]) continue;
+      PathKind& path = first.nic_nic[*nic[i]][*nic[j]];
       if (path == PathKind::unknown) path = second.nic_nic[i][j];
     }
   first.nvswitch = first.nvswitch || second.nvswitch;

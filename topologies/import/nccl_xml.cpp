@@ -9,6 +9,7 @@
 #include <map>
 
 #include "base/error.hpp"
+#include "topologies/gpu_spec.hpp"
 #include "topologies/import/gpu_names.hpp"
 #include "topologies/import/pci_speed.hpp"
 #include "topologies/import/xml_document.hpp"
@@ -128,12 +129,22 @@ class TreeReader {
     } else if (sm > 0) {
       gpu.architecture = fmt::format("sm_{}", sm);
     }
+    check_architecture(gpu, lower(pci.attribute("device").as_string("")));
     partitions_ = partitions_ || element.attribute("mlopart");
     bare_ = bare_ || bare;
     by_bus_.emplace(lower(pci.attribute("busid").as_string("")), facts_.gpus.size());
     elements_of_gpu_.push_back(element);
     place_of_gpu_.push_back(here);
     facts_.gpus.push_back(std::move(gpu));
+  }
+
+  // A file that was put together by hand: the PCI device is one model, the `sm` of another.
+  void check_architecture(const GpuFact& gpu, const std::string& device) {
+    if (!gpu.type || gpu.architecture.empty()) return;
+    const std::string own = find_gpu_type(*gpu.type).architecture;
+    if (gpu.architecture != own)
+      other_models_[fmt::format("PCI device {} is {} ({})", device, *gpu.type, own)]
+                   [gpu.architecture] += " " + gpu.label;
   }
 
   // Virtual and sleeping links state nothing, or 0 lanes; those are no slips.
@@ -277,6 +288,11 @@ class TreeReader {
 
   void note_oddities() {
     facts_.notes.insert(facts_.notes.end(), odd_.notes().begin(), odd_.notes().end());
+    for (const auto& [model, stated] : other_models_)
+      for (const auto& [architecture, gpus] : stated)
+        facts_.notes.push_back(
+            fmt::format("{}: {}, but the file states {} for{}; the PCI device is believed",
+                        facts_.source, model, architecture, gpus));
     if (!self_links_.empty()) pair_self_links();
     if (!lost_links_.empty())
       facts_.notes.push_back(fmt::format(
@@ -311,6 +327,7 @@ class TreeReader {
   std::vector<Placed> place_of_gpu_, place_of_nic_;
   std::vector<std::pair<std::size_t, int>> self_links_;
   std::string lost_links_, slow_ports_;
+  std::map<std::string, std::map<std::string, std::string>> other_models_;
   int pci_count_ = 0;
   int elements_ = 0;
   bool partitions_ = false;

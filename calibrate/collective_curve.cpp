@@ -9,6 +9,7 @@
 #include "calibrate/collective_calibration.hpp"
 #include "calibrate/fit_stage.hpp"
 #include "calibrate/measured_extent.hpp"
+#include "calibrate/measured_latencies.hpp"
 #include "calibrate/rising_curve.hpp"
 #include "calibrate/straight_lines.hpp"
 

@@ -24,13 +24,17 @@ class KernelModel : public ComputeModel {
       : gpu_(gpu), table_(std::move(table)), assumed_(assumed) {
     if (table_.gpu != gpu.name) foreign_ = measured_type(table_);
     if (assumed_) {
+      const std::string scaled =
+          foreign_ ? fmt::format(", matrix products {:.3g} and attention {:.3g} times as fast",
+                                 speed(KernelClass::gemm), speed(forward))
+                   : "";
       note_ = fmt::format(
-          "no kernel was measured on {}: the times of an {} are taken, matrix products {:.3g} and "
-          "attention {:.3g} times as fast, with fused element-wise kernels and no host time "
-          "between "
-          "kernels; few programs are as fast (amsp calibrate with a table of your kernels says "
-          "more)",
-          gpu_.name, table_.gpu, speed(KernelClass::gemm), speed(forward));
+          "no kernel was measured for {}: the times of {} in {} are taken{}, with fused "
+          "element-wise "
+          "kernels and no host time between kernels; few programs are as fast (amsp calibrate with "
+          "a "
+          "table of your kernels says more)",
+          gpu_.name, table_.gpu, default_kernel_table, scaled);
     } else if (foreign_) {
       note_ = fmt::format(
           "kernels measured on {}, used on {}: matrix products {:.3g} times as fast by the best "
@@ -171,24 +175,33 @@ class KernelModel : public ComputeModel {
   std::string note_;
 };
 
-// Read once in a process: planners load a model for every candidate.
+// The shipped file, whatever lies in the working folder; read once in a process, since planners
+// load a model for every candidate.
 const KernelCalibration& shipped_kernels() {
-  static const KernelCalibration kernels =
-      load_calibration(resolve_data("calibration", "calibrate/data", default_kernel_table))
-          .kernels.value();
+  static const KernelCalibration kernels = load_calibration(default_kernel_file()).kernels.value();
   return kernels;
 }
 
 }  // namespace
 
+std::filesystem::path default_kernel_file() {
+  return data_folder("calibrate/data") / fmt::format("{}.json", default_kernel_table);
+}
+
 std::unique_ptr<ComputeModel> load_compute_model(std::string_view name_or_path,
                                                  const GpuSpec& gpu) {
+  std::optional<KernelCalibration> kernels;
   if (!name_or_path.empty()) {
-    const auto file = resolve_data("calibration", "calibrate/data", name_or_path);
-    if (auto kernels = load_calibration(file).kernels; kernels && !kernels->surfaces.empty())
+    kernels = load_calibration(resolve_data("calibration", "calibrate/data", name_or_path)).kernels;
+    if (kernels && !kernels->surfaces.empty())
       return std::make_unique<KernelModel>(gpu, std::move(*kernels), false);
   }
-  return std::make_unique<KernelModel>(gpu, shipped_kernels(), true);
+  KernelCalibration assumed = shipped_kernels();
+  if (kernels) {
+    assumed.hbm_share = kernels->hbm_share;
+    assumed.launch = kernels->launch;
+  }
+  return std::make_unique<KernelModel>(gpu, std::move(assumed), true);
 }
 
 }  // namespace amsp

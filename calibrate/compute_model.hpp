@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a kernel takes on a GPU that does nothing else (docs/model.md, "Compute").
 #pragma once
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,6 +30,9 @@ class ComputeModel {
 // From the kernel tables of a calibration file; "" = the shipped table of an A800, scaled to
 // the type by data sheets and the best rates that were measured on it.
 std::unique_ptr<ComputeModel> load_compute_model(std::string_view name_or_path, const GpuSpec& gpu);
+
+// The table that serves without a calibration.
+std::filesystem::path default_kernel_file();
 
 // The same with all times divided by `efficiency`: the share of the model's speed that the kernels
 // of a job reach. 1 returns the model itself.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "calibrate/measured_latencies.hpp"
 #include "calibrate/physics.hpp"
 #include "calibrate/sm_share.hpp"
 

@@ -11,9 +11,27 @@
 namespace amsp {
 namespace {
 
-bool near(const ClusterSpec& cluster, NicId nic, GpuId gpu) {
-  const auto& gpus = cluster.node.nics[nic.position()].gpus;
-  return std::find(gpus.begin(), gpus.end(), cluster.slot_of(gpu)) != gpus.end();
+// 0 = named as nearest; where none is named, by switch and socket.
+int distance(const Network& network, NicId nic, GpuId gpu) {
+  const int slot = network.cluster().slot_of(gpu);
+  const auto& named = network.cluster().node.nics[nic.position()].gpus;
+  if (std::find(named.begin(), named.end(), slot) != named.end()) return 0;
+  return network.nic_distance(slot, nic) + (named.empty() ? 0 : 1);
+}
+
+// Those of `gpus` that no other is nearer to the NIC than.
+std::vector<std::size_t> nearest(const Network& network, NicId nic, std::span<const GpuId> gpus) {
+  std::vector<std::size_t> best;
+  int least = 0;
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    const int here = distance(network, nic, gpus[i]);
+    if (best.empty() || here < least) {
+      best.clear();
+      least = here;
+    }
+    if (here == least) best.push_back(i);
+  }
+  return best;
 }
 
 }  // namespace
@@ -55,17 +73,19 @@ NicId GroupLayout::nic(std::size_t node, int channel) const {
   return nics[static_cast<std::size_t>(channel) % nics.size()];
 }
 
-std::vector<GpuId> GroupLayout::chain(std::size_t node, int channel,
-                                      const ClusterSpec& cluster) const {
+std::vector<GpuId> GroupLayout::chain(std::size_t node, int channel, const Network& network) const {
   std::vector<GpuId> order = nodes[node].gpus;
   if (nodes.size() < 2) return order;
   const NicId entry = nic(node, channel);
-  for (std::size_t i = order.size(); i-- > 0;) {
-    if (near(cluster, entry, order[i])) {
-      std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(i), order.end());
-      break;
-    }
+  const std::vector<std::size_t> near = nearest(network, entry, order);
+  // NICs that are as near to the same GPUs take turns among them.
+  std::size_t turn = 0;
+  for (const NicId other : nodes[node].nics) {
+    if (near.size() == 1 || other == entry) break;
+    if (nearest(network, other, order) == near) ++turn;
   }
+  const std::size_t first = near[near.size() - 1 - turn % near.size()];
+  std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(first), order.end());
   return order;
 }
 
@@ -76,7 +96,7 @@ void append_hop(const Network& network, GpuId from, GpuId gateway, NicId out_nic
     network.route_inside(from, to, out);
     return;
   }
-  if (from != gateway && !near(cluster, out_nic, from)) {
+  if (distance(network, out_nic, from) > distance(network, out_nic, gateway)) {
     network.route_inside(from, gateway, out);
     from = gateway;
   }

@@ -28,10 +28,11 @@ struct GroupLayout {
   [[nodiscard]] GroupShape shape() const;
   [[nodiscard]] NicId nic(std::size_t node, int channel) const;
 
-  // The GPUs of a node as a chain for a channel: the first is near the channel's NIC and so is the
-  // last where two GPUs share it; the order of the group is kept, rotated.
+  // The GPUs of a node as a chain for a channel: the first is one of those nearest to the channel's
+  // NIC and so is the last where two are; NICs nearest to the same GPUs take turns among them. The
+  // order of the group is kept, rotated.
   [[nodiscard]] std::vector<GpuId> chain(std::size_t node, int channel,
-                                         const ClusterSpec& cluster) const;
+                                         const Network& network) const;
 };
 
 // In a mesh of NVLinks one order of the GPUs would load one link of each: the layout once for every

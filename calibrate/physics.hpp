@@ -103,10 +103,6 @@ Hardware hardware_of(const ClusterSpec& cluster);
 // start values of a fit; the default model takes longer latencies.
 PhysicsParameters default_parameters(const ClusterSpec& cluster);
 
-// Latencies as public logs show them, longer than NCCL's constants: of hops inside a node, of hops
-// across, and with both of launches (docs/model/20-collectives.md).
-PhysicsParameters as_measured_elsewhere(PhysicsParameters p, bool inside, bool across);
-
 // NICs that a group uses in each node.
 int nics_used(const GroupShape& shape, const Hardware& hardware);
 

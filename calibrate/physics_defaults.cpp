@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "calibrate/measured_latencies.hpp"
 #include "calibrate/mesh_rings.hpp"
 #include "calibrate/physics.hpp"
 #include "topologies/gpu_architecture.hpp"

@@ -57,7 +57,7 @@ std::string validation_gaps(const std::vector<HeldOutRow>& held_out,
     for (const auto& [kind, measured] : kinds) {
       if (left_out == LeftOut::kind && kinds.size() == 1) continue;  // nothing to derive it from
       const bool judged =
-          std::any_of(held_out.begin(), held_out.end(), [&](const HeldOutRow& held) {
+          std::any_of(held_out.begin(), held_out.end(), [&, kind = kind](const HeldOutRow& held) {
             return held.left_out == left_out && held.row.kind == kind;
           });
       if (!judged)

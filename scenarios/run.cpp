@@ -90,8 +90,7 @@ RunResult Machine::simulate(const ModelShape& model, const Training& training,
   };
   take(result, replay_repeatedly(result.schedule, perturbations.useful_repetitions(), replay_one));
   result.notes = notes_on(perturbations);
-  for (const std::string& note : {compute_->note(), collectives_->note()})
-    if (!note.empty()) result.notes.push_back(note);
+  for (std::string& note : notes()) result.notes.push_back(std::move(note));
   const auto tokens = static_cast<double>(training.global_batch * training.sequence_length);
   result.tgs = tokens / gpus() / result.step_time.value();
   result.mfu = result.tgs * model_flops_per_token(model, training.sequence_length).value() /
@@ -103,6 +102,13 @@ RunResult Machine::simulate(const ModelShape& model, const Training& training,
       misfit(model, training, strategy, data_parallel(), cluster_.node.gpu, result.memory.peak);
   result.price_per_gpu_hour = cluster_.price_per_gpu_hour;
   return result;
+}
+
+std::vector<std::string> Machine::notes() const {
+  std::vector<std::string> notes;
+  for (std::string note : {compute_->note(), collectives_->note()})
+    if (!note.empty()) notes.push_back(std::move(note));
+  return notes;
 }
 
 RunResult run_scenario(const Scenario& scenario, int gpus, const ReplayOptions& options) {

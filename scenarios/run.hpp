@@ -51,6 +51,8 @@ class Machine {
   [[nodiscard]] const Network& network() const { return *network_; }
   [[nodiscard]] const CollectiveModel& collectives() const { return *collectives_; }
   [[nodiscard]] const ComputeModel& compute() const { return *compute_; }
+  // What a reader of every figure has to know of these two.
+  [[nodiscard]] std::vector<std::string> notes() const;
   // Throws InputError when the GPUs neither lie in one node nor fill nodes.
   [[nodiscard]] Mesh data_parallel() const { return data_parallel_mesh(cluster_, gpus_); }
   [[nodiscard]] int gpus() const { return gpus_; }

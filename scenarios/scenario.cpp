@@ -10,6 +10,7 @@
 
 #include "base/file.hpp"
 #include "base/output_path.hpp"
+#include "calibrate/compute_model.hpp"
 #include "scenarios/reference.hpp"
 #include "workloads/generator.hpp"
 
@@ -91,7 +92,11 @@ std::string as_in_file(const std::filesystem::path& scenario, const std::string&
 void note_inputs(Scenario& scenario) {
   scenario.inputs.push_back({"cluster", scenario.cluster.name, scenario.cluster.hash});
   scenario.inputs.push_back({"model", scenario.model.name, scenario.model.hash});
-  if (scenario.calibration.empty()) return;
+  if (scenario.calibration.empty()) {
+    const auto table = default_kernel_file();
+    scenario.inputs.push_back({"kernels", table.stem().string(), sha256(read_file(table))});
+    return;
+  }
   const auto file = resolve_data("calibration", "calibrate/data", scenario.calibration);
   scenario.inputs.push_back({"calibration", file.stem().string(), sha256(read_file(file))});
 }

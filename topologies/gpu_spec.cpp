@@ -38,15 +38,16 @@ std::map<Dtype, FlopRate> parse_achievable(const JsonValue& json, const GpuSpec&
   return rates;
 }
 
-// Below the peak of 16-bit types, and both given.
+// Not above the peak of 16-bit types, and both given.
 AttentionRates parse_attention(const JsonValue& json, const GpuSpec& gpu) {
   json.accept_keys({"forward", "backward"});
   const auto rate = [&](std::string_view key) {
     const FlopRate value = json.at(key).as_flop_rate();
     if (value <= FlopRate(0)) json.at(key).fail("a rate must be positive");
-    const auto peak = gpu.peak.find(Dtype::bf16);
+    auto peak = gpu.peak.find(Dtype::bf16);
+    if (peak == gpu.peak.end()) peak = gpu.peak.find(Dtype::fp16);
     if (peak == gpu.peak.end() || value > peak->second)
-      json.at(key).fail("an attention rate needs a bf16 peak that is not below it");
+      json.at(key).fail("an attention rate needs a bf16 or fp16 peak that is not below it");
     return value;
   };
   return {rate("forward"), rate("backward")};

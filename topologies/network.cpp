@@ -215,6 +215,10 @@ NicId Network::working(NodeId node, NicId nic, int slot) const {
   return best;
 }
 
+int Network::nic_distance(int slot, NicId nic) const {
+  return layout_->node.nic_distance(slot, nic.index);
+}
+
 std::vector<NicId> Network::nics_of(std::span<const int> slots) const {
   std::vector<NicId> nics;
   const int count = static_cast<int>(cluster_.node.nics.size());

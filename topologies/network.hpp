@@ -72,6 +72,9 @@ class Network {
   [[nodiscard]] std::vector<NicId> nics_of(std::span<const int> slots) const;
   // The same for one node, without its failed NICs (if all fail, any other of the node).
   [[nodiscard]] std::vector<NicId> nics_of(NodeId node, std::span<const int> slots) const;
+  // How far a NIC is from a GPU's slot: 0 near (named, or on its switch), 1 on its socket, 2
+  // beyond.
+  [[nodiscard]] int nic_distance(int slot, NicId nic) const;
   // The leaf switch (pod) that a NIC of a node is on; -1 without a fabric.
   [[nodiscard]] int leaf_of(NodeId node, NicId nic) const;
   [[nodiscard]] int pod_of(NodeId node) const;

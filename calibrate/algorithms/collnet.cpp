@@ -146,7 +146,7 @@ class Collnet : public NcclAlgorithm {
     for (int channel = 0; channel < layout.channels; ++channel) {
       std::vector<Head> heads;
       for (std::size_t node = 0; node < layout.nodes.size(); ++node) {
-        const auto chain = layout.chain(node, channel, network.cluster());
+        const auto chain = layout.chain(node, channel, network);
         add_inside(chain, network, sum);
         if (layout.nodes.size() < 2) continue;
         heads.push_back({layout.nodes[node].node, chain.front(), layout.nic(node, channel)});

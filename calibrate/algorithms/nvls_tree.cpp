@@ -73,8 +73,8 @@ class NvlsTree : public NcclAlgorithm {
         if (shape.parent[node] < 0) continue;
         const auto above = static_cast<std::size_t>(shape.parent[node]);
         for (int channel = 0; channel < layout.channels; ++channel) {
-          const GpuId child = layout.chain(node, channel, network.cluster()).front();
-          const GpuId parent = layout.chain(above, channel, network.cluster()).front();
+          const GpuId child = layout.chain(node, channel, network).front();
+          const GpuId parent = layout.chain(above, channel, network).front();
           const NicId child_nic = layout.nic(node, channel);
           const NicId parent_nic = layout.nic(above, channel);
           route.clear();

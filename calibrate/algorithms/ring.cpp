@@ -20,9 +20,8 @@ struct Edge {
 template <class Visit>
 void visit_edges(const GroupLayout& layout, int channel, const Network& network,
                  const Visit& visit) {
-  const ClusterSpec& cluster = network.cluster();
   Edge edge;
-  std::vector<GpuId> here = layout.chain(0, channel, cluster);
+  std::vector<GpuId> here = layout.chain(0, channel, network);
   const std::vector<GpuId> first = here;
   for (std::size_t node = 0; node < layout.nodes.size(); ++node) {
     for (std::size_t i = 0; i + 1 < here.size(); ++i) {
@@ -33,7 +32,7 @@ void visit_edges(const GroupLayout& layout, int channel, const Network& network,
       visit(edge);
     }
     const std::size_t next = (node + 1) % layout.nodes.size();
-    const std::vector<GpuId> there = next == 0 ? first : layout.chain(next, channel, cluster);
+    const std::vector<GpuId> there = next == 0 ? first : layout.chain(next, channel, network);
     edge.from = here.back();
     edge.to = there.front();
     edge.route.clear();

@@ -23,10 +23,9 @@ struct Edge {
 // parent's head.
 std::vector<Edge> tree_edges(const GroupLayout& layout, int channel, const TreeShape& shape,
                              const Network& network) {
-  const ClusterSpec& cluster = network.cluster();
   std::vector<Edge> edges;
   for (std::size_t node = 0; node < layout.nodes.size(); ++node) {
-    const auto chain = layout.chain(node, channel, cluster);
+    const auto chain = layout.chain(node, channel, network);
     const int length = static_cast<int>(chain.size());
     const int base = shape.depth[node];
     for (int i = 1; i < length; ++i) {
@@ -37,7 +36,7 @@ std::vector<Edge> tree_edges(const GroupLayout& layout, int channel, const TreeS
     }
     if (shape.parent[node] < 0) continue;
     const auto above = static_cast<std::size_t>(shape.parent[node]);
-    const GpuId head = layout.chain(above, channel, cluster).front();
+    const GpuId head = layout.chain(above, channel, network).front();
     edges.push_back({chain.front(), head, length - 1 + shape.height[node], base, {}, {}});
     append_hop(network, chain.front(), chain.front(), layout.nic(node, channel), head,
                layout.nic(above, channel), channel, edges.back().up);

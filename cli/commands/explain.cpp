@@ -48,6 +48,7 @@ class ExplainCommand : public Command {
     const int gpus = gpus_ ? static_cast<int>(*gpus_)
                            : *std::max_element(scenario.gpus.begin(), scenario.gpus.end());
     const Machine machine(scenario, gpus);
+    for (const std::string& said : machine.notes()) note(said);
     const Schedule schedule = schedule_of(scenario, gpus);
     for (const std::string& idle : idle_switches(scenario.strategy, machine.data_parallel()))
       note(idle);

@@ -69,12 +69,14 @@ class ReplayCommand : public Command {
         });
     const PerturbedNetwork perturbed = apply(spec, machine.network(), ranks);
     const ReplayInput input = replay_input(schedule, other, machine, perturbed);
+    std::vector<std::string> notes = notes_on(spec);
+    for (std::string& said : machine.notes()) notes.push_back(std::move(said));
     ReplayReport report{schedule,
                         perturbed.network(),
                         repeated.first,
                         repeated,
                         cluster.node.gpu.memory,
-                        notes_on(spec),
+                        std::move(notes),
                         input.gpu_of_rank,
                         {}};
     if (!directory_.empty()) report.links = link_timeline(input, repeated.first);

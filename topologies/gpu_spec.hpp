@@ -26,8 +26,8 @@ struct GpuSpec {
   // Best rate of a matrix product that somebody measured on this type; may be empty.
   std::map<Dtype, FlopRate> achievable;
   std::optional<AttentionRates> attention;  // in 16-bit types
-  Bandwidth hbm;            // data-sheet memory rate
-  int multiprocessors = 0;  // SMs (or CUs)
+  Bandwidth hbm;                            // data-sheet memory rate
+  int multiprocessors = 0;                  // SMs (or CUs)
   bool operator==(const GpuSpec&) const = default;
 };
 

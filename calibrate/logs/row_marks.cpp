@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "calibrate/logs/log_lines.hpp"
+#include "calibrate/logs/parted_rows.hpp"
 #include "calibrate/logs/row_shape.hpp"
 #include "calibrate/logs/table_row.hpp"
 
@@ -24,12 +25,12 @@ bool has_comma_in_number(std::string_view text) {
 DecimalMarks marks_of_rows(std::string_view content) {
   DecimalMarks marks(false);
   if (!has_comma_in_number(content)) return marks;
-  std::string cleaned;
+  std::string cleaned, parted;
   LineReader lines(content);
   for (LogLine line; lines.next(line);) {
     if (line.raw.find_first_of(".,") == std::string_view::npos) continue;
     clean_line(line.raw, cleaned);
-    const Words words = split_words(split_nccl_noise(cleaned).data);
+    const Words words = split_words(with_blanks_between(split_nccl_noise(cleaned).data, parted));
     const auto first = find_row(words);
     if (!first) continue;
     for (std::size_t i = *first; i < words.size; ++i)

@@ -85,4 +85,40 @@ bool looks_like_row(const Words& words) {
   return numbers >= kFewest && numbers * 4 >= (words.size - types) * 3;
 }
 
+bool is_numbers(const Words& words) {
+  if (!parse_whole_number(words[0])) return false;
+  for (std::size_t i = 1; i < words.size; ++i)
+    if (!log_dtype(words[i]) && !is_number_cell(words[i])) return false;
+  return true;
+}
+
+bool has_size_and_type(const Words& words, std::string_view text) {
+  std::size_t digits = 0;
+  const std::string_view first = words[0];
+  const auto is_alnum = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  while (digits < first.size() && std::isdigit(static_cast<unsigned char>(first[digits])) != 0)
+    ++digits;
+  if (digits == 0) return false;
+  const bool ends = digits == first.size() || (!is_alnum(first[digits]) && first[digits] != ':' &&
+                                               first[digits] != '-' && first[digits] != ')');
+  if (!ends && !row_size(first) && !looks_like_row(words)) return false;
+  for (std::size_t at = digits; at < text.size();) {
+    std::size_t end = at;
+    while (end < text.size() && (is_alnum(text[end]) || text[end] == '_')) ++end;
+    if (log_dtype(text.substr(at, end - at))) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+std::string why_no_row(const Words& words, std::size_t columns) {
+  if (!row_size(words[0]))
+    return "\"" + printable(words[0]) + "\" is no size (bytes, or K, M, G of 1024)";
+  const std::string found = std::to_string(words.size);
+  if (columns == 0) return "cut short: " + found + " columns";
+  if (words.size < columns)
+    return "cut short: " + found + " of " + std::to_string(columns) + " columns";
+  return "no whole count and data type where the table has them";
+}
+
 }  // namespace amsp

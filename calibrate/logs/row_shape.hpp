@@ -29,5 +29,12 @@ bool is_number_cell(std::string_view word);
 // Starts with a number or size and is mostly numbers, so that nobody takes it for text. Dates and
 // sentences with numbers are none.
 bool looks_like_row(const Words& words);
+// A whole number, then nothing but numbers and data types.
+bool is_numbers(const Words& words);
+// Begins with a whole number or size and holds the name of a data type; times of day, dates and
+// numbered lists are none.
+bool has_size_and_type(const Words& words, std::string_view text);
+// For lines that look like a row of a table of so many columns (0: no title line) and are none.
+std::string why_no_row(const Words& words, std::size_t columns);
 
 }  // namespace amsp

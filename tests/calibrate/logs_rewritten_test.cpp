@@ -157,6 +157,58 @@ TEST_CASE("what looks like a row and is not read is refused with a reason") {
   CHECK(text.refused.empty());
 }
 
+TEST_CASE("rows of nccl-tests whose cells commas, semicolons or bars part") {
+  const std::string commas = "1048576,262144,float,sum,-1,50.00,20.97,36.70,0,49.00,21.40,37.45,0";
+  const std::string title =
+      "size,count,type,redop,root,time,algbw,busbw,#wrong,time,algbw,busbw,#wrong\n";
+  check_row(only_run(log(commas + "\n"), "a.txt"));
+  check_row(only_run(log(replaced(commas, ",", ", ") + ",\n"), "a.txt"));
+  check_row(only_run(log(replaced(commas, ",", "|") + "\n"), "a.txt"));
+  check_row(only_run(log(replaced(replaced(commas, ",", ";"), ".", ",") + "\n"), "a.txt"));
+  check_row(only_run(log("\"" + replaced(commas, ",", "\",\"") + "\"\n"), "a.txt"));
+  check_row(only_run(
+      log(replaced(replaced(commas, "1048576", "\"1,048,576\""), "262144", "262 144") + "\n"),
+      "a.txt"));
+  // With no title line, and with one behind a mark.
+  for (const std::string& text : {commas + "\n", "# " + title + commas + "\n"}) {
+    const MeasuredRun alone = only_run(text, "a.txt");
+    REQUIRE(alone.rows.size() == 1);
+    CHECK(us(alone.rows[0].in_place) == Approx(49));
+    CHECK(alone.refused.empty());
+  }
+  // Commas that part both cells and thousands give other numbers, which contradict themselves.
+  const MeasuredRun both =
+      only_run(log(kRow + replaced(commas, "1048576,262144", "1,048,576,262,144") + "\n"), "a.txt");
+  CHECK(both.rows.size() == 1);
+  CHECK(both.refused.size() == 1);
+  // An empty cell is none of a number; a count cannot lack.
+  CHECK(only_run(log(replaced(commas, ",0,49", ",,49") + "\n"), "a.txt").rows.size() == 1);
+  CHECK(only_run(log(kRow + replaced(commas, "262144", "") + "\n"), "a.txt").refused.size() == 1);
+}
+
+TEST_CASE("whatever begins with a number and names a data type is read or refused") {
+  for (const std::string line :
+       {"1048576 float sum", "1048576 262144 float", "1048576,262144,float", "1048576/262144/float",
+        "1048576 , float ,,,", "16K half", "1_048_576 262_144 float sum -1 50.00 20.97 36.70 0",
+        "1 048 576 262 144 float sum -1 50.00 20.97 36.70 0 49.00 21.40 37.45 0",
+        "2 MB 262144 float sum -1 50.00 20.97 36.70 0 49.00 21.40 37.45 0"}) {
+    CAPTURE(line);
+    const MeasuredRun run = only_run(log(kRow + line + "\n"), "a.txt");
+    CHECK(run.rows.size() == 1);
+    REQUIRE(run.refused.size() == 1);
+    CHECK(run.refused[0].line == 14);
+    CHECK_FALSE(run.refused[0].reason.empty());
+    // Nor is it lost after a table of another kind.
+    const MeasuredRun other = only_run(csv("all_reduce;8;1024;12\n") + "\nmore:\n" + line, "a.csv");
+    CHECK(other.rows.size() == 1);
+    CHECK(other.refused.size() == 1);
+  }
+  for (const std::string line : {"12:30:00 half of it", "2024-05-01 float", "1) float", "8x int"}) {
+    CAPTURE(line);
+    CHECK(only_run(log(kRow + line + "\n"), "a.txt").refused.empty());
+  }
+}
+
 TEST_CASE("nan costs its cell only") {
   const MeasuredRun wrong =
       only_run(log(replaced(replaced(kRow, " 0 ", " nan "), " 0\n", " -nan\n")), "a.txt");

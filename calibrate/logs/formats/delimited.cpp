@@ -8,12 +8,14 @@
 #include "base/error.hpp"
 #include "calibrate/logs/decimal_marks.hpp"
 #include "calibrate/logs/log_format.hpp"
+#include "calibrate/logs/row_shape.hpp"
 #include "calibrate/logs/table_cells.hpp"
 
 namespace amsp {
 namespace {
 
 constexpr std::size_t kMostColumns = 64;
+constexpr std::size_t kMostStrays = 1000;
 
 // Cells of a line; "quoted, cells" keep their separators.
 std::vector<std::string_view> split_cells(std::string_view line, char separator) {
@@ -181,6 +183,7 @@ std::vector<MeasuredRun> read_delimited(std::string_view content, std::string_vi
   std::string heading;
   RunFacts facts;
   std::string cleaned;
+  std::vector<RefusedLine> strays;
   const auto close = [&] {
     if (!table) return;
     for (MeasuredRun& run : table->finish(facts, stem)) runs.push_back(std::move(run));
@@ -206,8 +209,13 @@ std::vector<MeasuredRun> read_delimited(std::string_view content, std::string_vi
     if (!heading.empty() && heading.back() == ':') heading.pop_back();
     clean_line(line.raw, cleaned);
     take_fact_line(cleaned, line.number, facts);
+    if (const Words words = split_words(cleaned);
+        words.size > 0 && has_size_and_type(words, cleaned) && strays.size() < kMostStrays)
+      strays.push_back({line.number, printable(text), "stands in no table of this file"});
   }
   close();
+  if (!runs.empty())
+    runs.back().refused.insert(runs.back().refused.end(), strays.begin(), strays.end());
   return runs;
 }
 

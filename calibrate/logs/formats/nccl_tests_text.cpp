@@ -11,6 +11,7 @@
 #include "calibrate/logs/log_format.hpp"
 #include "calibrate/logs/log_lines.hpp"
 #include "calibrate/logs/log_names.hpp"
+#include "calibrate/logs/parted_rows.hpp"
 #include "calibrate/logs/raw_run.hpp"
 #include "calibrate/logs/row_marks.hpp"
 #include "calibrate/logs/row_shape.hpp"
@@ -36,8 +37,8 @@ class TextReader {
     if (!split.noise.empty()) {
       take_fact_line(cleaned_, line_, facts());
     }
-    const std::string_view data = trim(split.data);
-    if (!data.empty()) take_data(split.data, facts_possible);
+    if (!trim(split.data).empty())
+      take_data(with_blanks_between(split.data, parted_), facts_possible);
   }
 
   std::vector<MeasuredRun> finish() {
@@ -242,28 +243,12 @@ class TextReader {
   bool take_broken_row(std::string_view text) {
     const bool in_table = stage_ == Stage::rows || stage_ == Stage::table;
     const Words words = split_words(text);
-    const bool whole = looks_like_row(words);
-    bool typed = false, numbers = parse_whole_number(words[0]).has_value();
-    for (std::size_t i = 0; i < words.size; ++i) {
-      const bool type = log_dtype(words[i]).has_value();
-      typed = typed || type;
-      numbers = numbers && (type || is_number_cell(words[i]));
-    }
-    if (in_table ? !whole && !numbers : !whole || !typed) return false;
+    if (!has_size_and_type(words, text) &&
+        !(in_table && (looks_like_row(words) || is_numbers(words))))
+      return false;
     flush_pending();
-    refuse(line_, text, why_no_row(words));
+    refuse(line_, text, why_no_row(words, table_ ? table_->words() : 0));
     return true;
-  }
-
-  [[nodiscard]] std::string why_no_row(const Words& words) const {
-    if (!row_size(words[0]))
-      return "\"" + printable(words[0]) + "\" is no size (bytes, or K, M, G of 1024)";
-    const std::string found = std::to_string(words.size);
-    if (!table_) return "cut short: " + found + " columns";
-    const std::size_t expected = table_->words();
-    if (words.size < expected)
-      return "cut short: " + found + " of " + std::to_string(expected) + " columns";
-    return "no whole count and data type where the table has them";
   }
 
   void refuse(std::size_t line, std::string_view text, std::string reason) {
@@ -343,7 +328,7 @@ class TextReader {
 
   std::string name_, stem_;
   DecimalMarks marks_;
-  std::string cleaned_;
+  std::string cleaned_, parted_;
   std::size_t rows_ = 0;
   std::size_t line_ = 0;
   Stage stage_ = Stage::nothing;

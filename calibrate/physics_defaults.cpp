@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "calibrate/measured_latencies.hpp"
 #include "calibrate/mesh_rings.hpp"
 #include "calibrate/physics.hpp"
 #include "topologies/gpu_architecture.hpp"
@@ -75,13 +74,6 @@ double nvls_share(const NodeSpec& node) {
   if (generation_of(node.gpu.name) != GpuGeneration::blackwell) return 0.686;
   return node.gpus > 8 ? 0.48 : 0.60;
 }
-
-// How much longer than NCCL's constants the latencies of its rings and trees are where they were
-// measured: least Huber loss of the log time, each log, kind and class of sizes alike, over the
-// A800's table and nccl-tests logs of InfiniBand and RoCE clusters (docs/model/20-collectives.md).
-constexpr double measured_base = 1.55;
-constexpr double measured_inside = 3.1;
-constexpr double measured_across = 1.3;
 
 }  // namespace
 
@@ -157,17 +149,6 @@ PhysicsParameters default_parameters(const ClusterSpec& cluster) {
   p[Parameter::gap_simple] = 1.75e-6;
   p[Parameter::latency_collnet] = 31e-6;  // hwLatencies, row NET, CollNetDirect
   p[Parameter::rate_collnet] = p[Parameter::rate_nic];
-  return p;
-}
-
-PhysicsParameters as_measured_elsewhere(PhysicsParameters p, bool inside, bool across) {
-  using enum Parameter;
-  if (inside && across)
-    for (const Parameter base : {base_ll, base_ll128, base_simple}) p[base] *= measured_base;
-  if (inside)
-    for (const Parameter hop : {inside_ll, inside_ll128, inside_simple}) p[hop] *= measured_inside;
-  if (across)
-    for (const Parameter hop : {across_ll, across_ll128, across_simple}) p[hop] *= measured_across;
   return p;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/counted.hpp"
 #include "base/file.hpp"
 #include "calibrate/contradictions.hpp"
 #include "calibrate/plausible_times.hpp"
@@ -106,10 +107,10 @@ std::vector<std::string> other_machine(const std::vector<MeasuredRun>& runs,
                                        type, cluster.name, cluster.node.gpu.name));
     }
     if (run.nranks.value_or(0) > cluster.gpus() && told.insert(run.file).second)
-      warnings.push_back(
-          fmt::format("{}: measured on {} ranks, but {} has {} GPUs; taken as if "
-                      "it had more such nodes",
-                      run.file, *run.nranks, cluster.name, cluster.gpus()));
+      warnings.push_back(fmt::format(
+          "{}: measured on {}, but {} has {}; taken as if "
+          "it had more such nodes",
+          run.file, counted(*run.nranks, "rank"), cluster.name, counted(cluster.gpus(), "GPU")));
   }
   return warnings;
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/counted.hpp"
 #include "base/file.hpp"
 #include "calibrate/nccl_algorithm.hpp"
 #include "calibrate/observations.hpp"
@@ -110,8 +111,8 @@ void assume_links(const GpuType& type, const NodeSpec& node, std::vector<std::st
     return;
   }
   all.push_back(
-      fmt::format("the logs do not show how the GPUs of a node are joined: all {} links of each "
-                  "into a switch taken, which {}",
+      fmt::format("the logs do not show how the GPUs of a node are joined: all links of each "
+                  "({}) into a switch taken, which {}",
                   type.nvlinks, node.intra.multicast ? "reduces (NVLS)" : "does not reduce"));
 }
 
@@ -168,7 +169,7 @@ ClusterSpec cluster_of_runs(const std::vector<MeasuredRun>& runs) {
   cluster.fabric.nic_latency = nic_hop;
   cluster.name = "from-logs";
   cluster.description =
-      fmt::format("{} GPUs of type {} a node, as the logs say", gpus, type.spec.name);
+      fmt::format("{} of type {} a node, as the logs say", counted(gpus, "GPU"), type.spec.name);
   cluster.sources = {"the measurement logs of this calibration"};
   if (nodes > 1) {
     const Bandwidth rate = line_rate(runs, cluster);

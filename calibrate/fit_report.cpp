@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.hpp"
 #include "base/units_text.hpp"
 #include "calibrate/cross_validation.hpp"
 #include "calibrate/fit_stage.hpp"
@@ -48,9 +49,9 @@ void write_parameters(const KindFit& fit, const PhysicsParameters& system, std::
 
 std::string row_text(const Observation& row, double error, double trust) {
   return fmt::format(
-      "    {:<14} {:>6} ranks {:>4} nodes {:>10} {:>10}  {:+6.1f} %  trust {:.2f}  {} {}\n",
-      name_of(row.kind), row.shape.ranks, row.shape.nodes, human(row.bytes), human(row.time),
-      100 * error, trust, row.source, row.place);
+      "    {:<14} {:>6} ranks {:>4} {:<5} {:>10} {:>10}  {:+6.1f} %  trust {:.2f}  {} {}\n",
+      name_of(row.kind), row.shape.ranks, row.shape.nodes, row.shape.nodes == 1 ? "node" : "nodes",
+      human(row.bytes), human(row.time), 100 * error, trust, row.source, row.place);
 }
 
 // As everywhere: above 0 the model is slower than the machine was.
@@ -79,8 +80,8 @@ std::string quality(const CollectiveCalibration& collectives, const KindFit& fit
   }
   const ErrorSummary summary = summarise(rows);
   if (summary.rows == 0) return "no rows";
-  return fmt::format("{} rows, error of the fit: median {:.1f} %, p95 {:.1f} %", summary.rows,
-                     100 * summary.median, 100 * summary.p95);
+  return fmt::format("{}, error of the fit: median {:.1f} %, p95 {:.1f} %",
+                     counted(summary.rows, "row"), 100 * summary.median, 100 * summary.p95);
 }
 
 }  // namespace
@@ -93,7 +94,8 @@ std::string fit_report(const Calibration& calibration, bool all_rows) {
     }
   }
   for (const CalibrationSource& source : calibration.sources) {
-    text += fmt::format("source: {} ({}, {} rows)\n", source.file, source.note, source.rows_used);
+    text += fmt::format("source: {} ({}, {})\n", source.file, source.note,
+                        counted(source.rows_used, "row"));
   }
   for (const RefusedRow& row : calibration.refused) {
     text += fmt::format("refused: {}: {}: {}\n", row.file, row.place, row.reason);

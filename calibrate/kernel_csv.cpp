@@ -8,6 +8,7 @@
 #include <map>
 #include <sstream>
 
+#include "base/counted.hpp"
 #include "calibrate/kernel_calibration.hpp"
 
 namespace amsp {
@@ -55,7 +56,7 @@ class Row {
   Row(const std::vector<std::string>& header, std::vector<std::string> cells, Place place)
       : place_(std::move(place)) {
     if (cells.size() != header.size()) {
-      throw InputError(place_, "has " + std::to_string(cells.size()) + " cells; the header has " +
+      throw InputError(place_, "has " + counted(cells.size(), "cell") + "; the header has " +
                                    std::to_string(header.size()));
     }
     for (std::size_t i = 0; i < cells.size(); ++i) cells_[header[i]] = std::move(cells[i]);

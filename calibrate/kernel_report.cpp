@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.hpp"
 #include "base/median.hpp"
 #include "base/units_text.hpp"
 
@@ -50,7 +51,7 @@ std::string fit_text(const KernelSurface& surface) {
   std::vector<double> errors;
   for (const double log_ratio : surface.correction().leave_one_out())
     errors.push_back(std::abs(std::expm1(-log_ratio)));
-  const std::string rows = fmt::format("{} row{}", errors.size(), errors.size() == 1 ? "" : "s");
+  const std::string rows = counted(errors.size(), "row");
   if (errors.size() < fewest)
     return fmt::format(
         "{}, too few to leave one out ({} or more): how well the fit holds for "

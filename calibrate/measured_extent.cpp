@@ -7,6 +7,8 @@
 #include <cmath>
 #include <set>
 
+#include "base/counted.hpp"
+
 namespace amsp {
 namespace {
 
@@ -84,8 +86,8 @@ std::optional<Standing> standing_of(const KindFit& fit, Bytes bytes, const Group
     add(fmt::format("{:.3g}x beyond the measured sizes", size), 0.3 * std::log2(size));
   }
   if (!extent.same_node) {
-    add(fmt::format("no group with {} ranks a node on this number of NICs was measured",
-                    shape.ranks_per_node),
+    add(fmt::format("no group with {} a node on this number of NICs was measured",
+                    counted(shape.ranks_per_node, "rank")),
         1.0);
   }
   return standing;

@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/counted.hpp"
 #include "base/units_text.hpp"
 #include "calibrate/candidate.hpp"
 
@@ -85,10 +86,11 @@ void warn_above(const std::vector<const Observation*>& rows, const ClusterSpec& 
   }
   if (worst == nullptr) return;
   warnings.push_back(fmt::format(
-      "{}, {:.2g} times the {} that the ports of {} carry ({} of {} rows are above {} times): are "
+      "{}, {:.2g} times the {} that the ports of {} carry ({} of {} above {} times): are "
       "bandwidths in GB/s (not Gb/s), sizes in bytes, and is it this cluster?",
       figure(*worst), bus_bandwidth(*worst) / port_bound(*worst, cluster),
-      human(port_bound(*worst, cluster)), cluster.name, above, rows.size(), most_of_ports));
+      human(port_bound(*worst, cluster)), cluster.name, above, counted(rows.size(), "row"),
+      most_of_ports));
 }
 
 bool warn_slow_start(const std::vector<const Observation*>& rows,

@@ -31,11 +31,11 @@ std::string rows_text(const std::vector<HeldOutRow>& held_out) {
     const std::string line =
         held.line_log_error ? fmt::format("{:+.1f} %", percent(*held.line_log_error)) : "-";
     text += fmt::format(
-        "  {:<22} {:<14} {:>6} ranks {:>4} nodes {:>10} {:>10} {:>+8.1f} % {:>10}"
+        "  {:<22} {:<14} {:>6} ranks {:>4} {:<5} {:>10} {:>10} {:>+8.1f} % {:>10}"
         "  {}  {} {}\n",
-        left_out_text(held), name_of(row.kind), row.shape.ranks, row.shape.nodes, human(row.bytes),
-        human(row.time), percent(held.log_error), line, held.covered ? "in 90 %" : "outside",
-        row.source, row.place);
+        left_out_text(held), name_of(row.kind), row.shape.ranks, row.shape.nodes,
+        row.shape.nodes == 1 ? "node" : "nodes", human(row.bytes), human(row.time),
+        percent(held.log_error), line, held.covered ? "in 90 %" : "outside", row.source, row.place);
   }
   return text;
 }
@@ -86,11 +86,11 @@ std::string scatter_text(const std::vector<Observation>& rows) {
       return a.difference < b.difference;
     });
     text += fmt::format(
-        "{:<13} {:<28} {:>6} pairs, median {:>5.1f} %, p95 {:>5.1f} %, most {:.1f} "
+        "{:<13} {:<28} {:>6} {} median {:>5.1f} %, p95 {:>5.1f} %, most {:.1f} "
         "% ({})\n",
         key.first ? small_name : large_name, key.second ? "out of place and in place" : "two runs",
-        pairs.size(), 100 * share_of(pairs, 0.5), 100 * share_of(pairs, 0.95),
-        100 * pairs.back().difference, pairs.back().description);
+        pairs.size(), pairs.size() == 1 ? "pair, " : "pairs,", 100 * share_of(pairs, 0.5),
+        100 * share_of(pairs, 0.95), 100 * pairs.back().difference, pairs.back().description);
   }
   return text;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.hpp"
 #include "calibrate/logs/log_lines.hpp"
 #include "calibrate/logs/raw_run.hpp"
 
@@ -32,9 +33,10 @@ std::string check_size(const MeasuredRow& row, const RawRun& raw, const TableEvi
     const double unit = n * size_of(*row.dtype).value();
     if (n >= 1 && bytes >= whole * n && bytes - whole * n < unit) return "";
   }
-  return fmt::format("size {:.0f} B is not count {} x {} ({} B each){}", bytes, *row.count,
-                     row.dtype_text, size_of(*row.dtype).value(),
-                     raw.run.nranks ? fmt::format(", nor {} times that", *raw.run.nranks) : "");
+  return fmt::format(
+      "size {:.0f} B is not count {} x {} ({} B each){}", bytes, *row.count, row.dtype_text,
+      size_of(*row.dtype).value(),
+      raw.run.nranks.value_or(1) > 1 ? fmt::format(", nor {} times that", *raw.run.nranks) : "");
 }
 
 std::string check_half(const PrintedTiming& timing, const MeasuredRow& row, const RawRun& raw,
@@ -71,8 +73,9 @@ std::string check_half(const PrintedTiming& timing, const MeasuredRow& row, cons
   if (overlap(low * factor, high * factor, timing.busbw->value - timing.busbw->half_unit,
               timing.busbw->value + timing.busbw->half_unit))
     return "";
-  return fmt::format("{} busbw is {:g} GB/s, but {} over {} ranks has {:.4g} x algbw", half,
-                     timing.busbw->value, name_of(*raw.run.collective), *raw.run.nranks, factor);
+  return fmt::format("{} busbw is {:g} GB/s, but {} over {} has {:.4g} x algbw", half,
+                     timing.busbw->value, name_of(*raw.run.collective),
+                     counted(*raw.run.nranks, "rank"), factor);
 }
 
 std::string check_halves(const ParsedRow& parsed, const RawRun& raw, const TableEvidence& evidence,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/counted.hpp"
 #include "calibrate/logs/decimal_marks.hpp"
 #include "calibrate/logs/table_cells.hpp"
 #include "calibrate/logs/table_row.hpp"
@@ -115,7 +116,7 @@ std::string why_no_row(const Words& words, std::size_t columns) {
   if (!row_size(words[0]))
     return "\"" + printable(words[0]) + "\" is no size (bytes, or K, M, G of 1024)";
   const std::string found = std::to_string(words.size);
-  if (columns == 0) return "cut short: " + found + " columns";
+  if (columns == 0) return "cut short: " + counted(words.size, "column");
   if (words.size < columns)
     return "cut short: " + found + " of " + std::to_string(columns) + " columns";
   return "no whole count and data type where the table has them";

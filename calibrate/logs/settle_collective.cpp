@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/counted.hpp"
 #include "calibrate/logs/log_lines.hpp"
 #include "calibrate/logs/log_names.hpp"
 #include "calibrate/logs/raw_run.hpp"
@@ -292,17 +293,18 @@ void settle_ranks(RawRun& raw, const TableEvidence& evidence, std::string_view s
     if (candidate.ranks < range.low ||
         (candidate.ranks > range.high && candidate.ranks != listed)) {
       doubts += std::string("the ") + candidate.origin + " says " +
-                std::to_string(candidate.ranks) + " ranks, but busbw/algbw does not fit; ";
+                counted(candidate.ranks, "rank") + ", but busbw/algbw does not fit; ";
       continue;
     }
     run.nranks = candidate.ranks;
     // A device list may be cut short, but nobody adds to one: a larger one stands.
     if (candidate.ranks > range.high)
-      run.notes.push_back("busbw/algbw is that of " + std::to_string(static_cast<int>(range.high)) +
-                          " ranks at most, but the device list says " +
-                          std::to_string(candidate.ranks) + ": parts of two logs?");
+      run.notes.push_back("busbw/algbw is that of " +
+                          counted(static_cast<int>(range.high), "rank") +
+                          " at most, but the device list says " + std::to_string(candidate.ranks) +
+                          ": parts of two logs?");
     else if (std::string_view(candidate.origin) != "device list" || !doubts.empty())
-      run.notes.push_back(doubts + std::to_string(candidate.ranks) + " ranks taken from the " +
+      run.notes.push_back(doubts + counted(candidate.ranks, "rank") + " taken from the " +
                           candidate.origin);
     return;
   }

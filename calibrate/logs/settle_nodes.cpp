@@ -5,6 +5,7 @@
 #include <cctype>
 #include <map>
 
+#include "base/counted.hpp"
 #include "calibrate/logs/log_lines.hpp"
 #include "calibrate/logs/raw_run.hpp"
 
@@ -63,8 +64,8 @@ std::optional<int> nodes_by_devices(const RawRun& raw, std::string& note) {
   if (static_cast<int>(ranks.size()) >= n) return static_cast<int>(hosts.size());
   const auto shared = ranks_on_a_host(facts.devices, n);
   if (!shared || n % *shared != 0) return std::nullopt;
-  note = std::to_string(n / *shared) + " nodes follow from " + std::to_string(*shared) +
-         " ranks on a host in an incomplete device list";
+  note = counted(n / *shared, "node") + (n == *shared ? " follows" : " follow") + " from " +
+         counted(*shared, "rank") + " on a host in an incomplete device list";
   return n / *shared;
 }
 
@@ -98,13 +99,13 @@ void settle_nodes(RawRun& raw, std::string_view stem) {
   if (!run.nnodes && raw.facts.info_nodes) run.nnodes = raw.facts.info_nodes;
   if (!run.nnodes && raw.facts.devices.empty() && raw.facts.info_hosts.size() > 1) {
     run.nnodes = static_cast<int>(raw.facts.info_hosts.size());
-    run.notes.push_back(std::to_string(*run.nnodes) +
-                        " nodes: the hosts that appear in NCCL's INFO lines");
+    run.notes.push_back(counted(*run.nnodes, "node") +
+                        ": the hosts that appear in NCCL's INFO lines");
   }
   const auto shape = shape_in_name(stem);
   if (!run.nnodes && shape && run.nranks == shape->ranks) {
     run.nnodes = shape->nodes;
-    run.notes.push_back(std::to_string(shape->nodes) + " nodes taken from the file name");
+    run.notes.push_back(counted(shape->nodes, "node") + " taken from the file name");
   }
   if (run.nnodes && run.nranks && *run.nnodes > *run.nranks) {
     run.notes.push_back("more nodes than ranks; number of nodes dropped");

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "base/counted.hpp"
 #include "calibrate/logs/log_names.hpp"
 #include "calibrate/logs/row_shape.hpp"
 
@@ -219,7 +220,7 @@ std::variant<ParsedRow, std::string> parse_with_header(const RowWords& words,
     row.words.resize(expected);
     auto result = fill(row, table.columns, in_place_first);
     if (auto* parsed = std::get_if<ParsedRow>(&result); parsed != nullptr && found > expected)
-      add_note(*parsed, std::to_string(found - expected) + " more words than columns");
+      add_note(*parsed, counted(found - expected, "word") + " more than columns");
     return result;
   }
   const std::vector<Column> half = first_half(table);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/counted.hpp"
 #include "base/csv.hpp"
 #include "calibrate/logs/write_runs.hpp"
 
@@ -97,10 +98,10 @@ std::string runs_to_table(std::span<const MeasuredRun> runs) {
   std::string text;
   for (const MeasuredRun& run : runs) {
     const std::string name = collective_of(run);
-    text += fmt::format("{} ({}): {}, {} ranks{}{}{}{}\n", run.file, run.format,
+    text += fmt::format("{} ({}): {}, {}{}{}{}{}\n", run.file, run.format,
                         name.empty() ? "unknown collective" : name,
-                        run.nranks ? known(run.nranks) : "unknown number of",
-                        run.nnodes ? fmt::format(" on {} nodes", *run.nnodes) : "",
+                        run.nranks ? counted(*run.nranks, "rank") : "unknown number of ranks",
+                        run.nnodes ? " on " + counted(*run.nnodes, "node") : "",
                         run.gpu.empty() ? "" : ", " + run.gpu,
                         run.nccl_version.empty() ? "" : ", " + run.library + " " + run.nccl_version,
                         run.variant.empty() ? "" : ", \"" + run.variant + "\"");

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/terminal.hpp"
@@ -102,8 +103,8 @@ class CollectiveCommand : public Command {
   GroupShape shape_of(const ClusterSpec& cluster) const {
     const int per_node = static_cast<int>(per_node_.value_or(0));
     if (per_node > cluster.node.gpus) {
-      throw InputError(fmt::format("--gpus-per-node is {}, but a node of {} has {} GPUs", per_node,
-                                   cluster.name, cluster.node.gpus));
+      throw InputError(fmt::format("--gpus-per-node is {}, but a node of {} has {}", per_node,
+                                   cluster.name, counted(cluster.node.gpus, "GPU")));
     }
     const int ranks = static_cast<int>(*gpus_);
     if (per_node > ranks) {
@@ -112,18 +113,17 @@ class CollectiveCommand : public Command {
     }
     const GroupShape shape = shape_on(cluster, ranks, per_node);
     if (ranks % shape.ranks_per_node != 0) {
-      throw InputError(
-          fmt::format("{} GPUs do not fill nodes of {} GPUs", ranks, shape.ranks_per_node));
+      throw InputError(fmt::format("{} do not fill nodes of {}", counted(ranks, "GPU"),
+                                   counted(shape.ranks_per_node, "GPU")));
     }
     if (shape.nodes > 1 && cluster.node.nics.empty()) {
-      throw InputError(
-          fmt::format("{} is one node of {} GPUs without NICs", cluster.name, cluster.node.gpus));
+      throw InputError(fmt::format("{} is one node of {} without NICs", cluster.name,
+                                   counted(cluster.node.gpus, "GPU")));
     }
     if (shape.nodes > cluster.nodes) {
-      note(
-          fmt::format("{} x {} GPUs: more than the {} nodes of {}; it is enlarged by nodes of the "
-                      "same kind",
-                      shape.nodes, shape.ranks_per_node, cluster.nodes, cluster.name));
+      note(fmt::format("{} x {}: more than the {} of {}; it is enlarged by nodes of the same kind",
+                       shape.nodes, counted(shape.ranks_per_node, "GPU"),
+                       counted(cluster.nodes, "node"), cluster.name));
     }
     return shape;
   }

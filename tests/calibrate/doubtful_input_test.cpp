@@ -304,7 +304,11 @@ TEST_CASE("points too few for a fit are named; an interval never ends at what wa
     return calibrate(read_measurements({folder.file(name, text)}, "dgx-h100"));
   };
   const std::string one = "collective,gpus,message_bytes,time_s\nall_reduce,8,16777216,4e-4\n";
-  CHECK(has(fit_report(fitted("one.csv", one), false), "too few points (1, a fit needs 4)"));
+  const std::string report = fit_report(fitted("one.csv", one), false);
+  CHECK(has(report, "too few points (1, a fit needs 4)"));
+  CHECK(has(report, " 1 row, error of the fit"));
+  CHECK(has(report, "(csv, 1 row)"));
+  CHECK_FALSE(has(report, "1 rows"));
   const Calibration whole = fitted("enough.csv", table("time_s", 1, "all_reduce"));
   CHECK_FALSE(has(fit_report(whole, false), "too few"));
   const auto model = calibrated_collective_model(*whole.collectives);

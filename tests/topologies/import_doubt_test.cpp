@@ -106,7 +106,7 @@ TEST_CASE("files of two machines are not merged") {
             "GPUs at 0000:47:00.0"));
   CHECK(has(message_of({{"a.xml", a}, {"b.xml", tree(kA100, 7, "mlx5_9")}}), "the NICs mlx5_9"));
   const std::string one = "\tGPU0\tCPU Affinity\nGPU0\t X \t0-15\n";
-  CHECK(has(message_of({{"a.xml", a}, {"m.txt", one}}), "m.txt: shows 1 GPUs, but a.xml shows 2"));
+  CHECK(has(message_of({{"a.xml", a}, {"m.txt", one}}), "m.txt: shows 1 GPU, but a.xml shows 2"));
 }
 
 // All pairs of `gpus` joined by the word.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/units_text.hpp"
 #include "topologies/gpu_architecture.hpp"
@@ -106,8 +107,8 @@ class Builder {
       all_on_switch = all_on_switch && own > 0;
     }
     if (links.usual < type_.nvlinks)
-      assume(fmt::format("the files show {} NVLinks per GPU, {} has {}: {} are taken", links.usual,
-                         type_.spec.name, type_.nvlinks, links.usual));
+      assume(fmt::format("the files show {} per GPU, {} has {}: as many as shown are taken",
+                         counted(links.usual, "NVLink"), type_.spec.name, type_.nvlinks));
     if (!slower.empty() && options_.nodes > 1)
       assume(
           fmt::format("all {} nodes are taken to have the slower GPUs of this machine; for one of "
@@ -133,9 +134,9 @@ class Builder {
     intra.kind = IntraNodeKind::nvswitch;
     intra.gpu_rate = type_.nvlink_rate * type_.nvlinks;
     assume(
-        fmt::format("the files do not show NVLink; {} has {} links, taken to lead to an "
+        fmt::format("the files do not show NVLink; {} has {}, taken to lead to an "
                     "NVSwitch; the output of nvidia-smi topo -m would say",
-                    type_.spec.name, type_.nvlinks));
+                    type_.spec.name, counted(type_.nvlinks, "link")));
     assume_reduction();
   }
 
@@ -155,9 +156,9 @@ class Builder {
       return type_.nvlink_rate;
     }
     assume(
-        fmt::format("{} has no NVLink in the catalogue but the files show {} links: 25 GB/s "
+        fmt::format("{} has no NVLink in the catalogue but the files show {}: 25 GB/s "
                     "each is taken",
-                    type_.spec.name, links));
+                    type_.spec.name, counted(links, "link")));
     return gigabytes_per_second(25);
   }
 
@@ -308,7 +309,9 @@ class Builder {
     if (count > 0) {
       cluster_.sources.push_back(
           fmt::format("--nics: {} of {} each", count, human_bits(default_nic_rate())));
-      assume(fmt::format("the {} NICs that were asked for are spread over the sockets", count));
+      assume(count == 1 ? "the NIC that was asked for is on the first socket"
+                        : fmt::format("the {} NICs that were asked for are spread over the sockets",
+                                      count));
       if (!options_.nic_rate)
         assume(fmt::format("the rate of these NICs: {} each, set it with --nic-rate",
                            human_bits(default_nic_rate())));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/counted.hpp"
 #include "base/units_text.hpp"
 #include "topologies/gpu_architecture.hpp"
 #include "topologies/gpu_spec.hpp"
@@ -300,7 +301,8 @@ bool share_a_pair(const MachineFacts& first, const MachineFacts& second) {
 }
 
 std::string model_of(const MachineFacts& facts, int links) {
-  return fmt::format("GPUs of {} NVLinks each (as {})", links, guess_gpu_type(facts).type);
+  return fmt::format("GPUs of {} each (as {})", counted(links, "NVLink"),
+                     guess_gpu_type(facts).type);
 }
 
 }  // namespace

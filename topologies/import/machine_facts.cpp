@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "topologies/import/gpu_names.hpp"
 #include "topologies/import/merged_nics.hpp"
@@ -101,9 +102,7 @@ void require_one_machine(const MachineFacts& first, const MachineFacts& second) 
                                  "each machine on its own",
                                  theirs, first.source, mine));
   };
-  const auto gpus = [](const MachineFacts& facts) {
-    return fmt::format("{} GPUs", facts.gpus.size());
-  };
+  const auto gpus = [](const MachineFacts& facts) { return counted(facts.gpus.size(), "GPU"); };
   if (!first.gpus.empty() && !second.gpus.empty() && first.gpus.size() != second.gpus.size())
     refuse(gpus(first), gpus(second));
   for (std::size_t i = 0; i < std::min(first.gpus.size(), second.gpus.size()); ++i) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/units_text.hpp"
 #include "topologies/import/xml_document.hpp"
@@ -63,8 +64,8 @@ NcclGraphs parse_nccl_graphs(std::string_view text, std::string_view file) {
   if (graphs.graphs.empty()) throw InputError({std::string(file), ""}, "no <graph> element found");
   for (const ImportedGraph& graph : graphs.graphs)
     if (static_cast<int>(graph.orders.size()) != graph.channels)
-      graphs.notes.push_back(fmt::format("graph {} states {} channels and lists {}", graph.id,
-                                         graph.channels, graph.orders.size()));
+      graphs.notes.push_back(fmt::format("graph {} states {} and lists {}", graph.id,
+                                         counted(graph.channels, "channel"), graph.orders.size()));
   return graphs;
 }
 

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <map>
 
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "topologies/gpu_spec.hpp"
 #include "topologies/import/gpu_names.hpp"
@@ -281,9 +282,9 @@ class TreeReader {
       facts_.gpu_gpu[a][b].nvlinks = facts_.gpu_gpu[b][a].nvlinks = links;
     }
     facts_.notes.push_back(fmt::format(
-        "{} GPUs have NVLinks that lead to the GPU itself; neighbours are taken to be bridged in "
+        "{} with NVLinks that lead to the GPU itself; neighbours are taken to be bridged in "
         "pairs, in the order of the file",
-        self_links_.size()));
+        counted(self_links_.size(), "GPU")));
   }
 
   void note_oddities() {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/counted.hpp"
 #include "base/units_text.hpp"
 #include "topologies/import/gpu_names.hpp"
 #include "topologies/import/import.hpp"
@@ -102,8 +103,9 @@ Json graphs_json(const std::string& file, const NcclGraphs& graphs) {
 }
 
 std::string machine_table(const MachineFacts& facts) {
-  std::string out = fmt::format("{}: {} GPUs, {} NICs{}\n", facts.source, facts.gpus.size(),
-                                facts.nics.size(), facts.nvswitch ? ", NVSwitch" : "");
+  std::string out =
+      fmt::format("{}: {}, {}{}\n", facts.source, counted(facts.gpus.size(), "GPU"),
+                  counted(facts.nics.size(), "NIC"), facts.nvswitch ? ", NVSwitch" : "");
   out += fmt::format("{:<10}", "");
   for (const GpuFact& gpu : facts.gpus) out += fmt::format(" {:>6}", gpu.label);
   for (const NicFact& nic : facts.nics) out += fmt::format(" {:>7}", nic.label);

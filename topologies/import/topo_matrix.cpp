@@ -8,6 +8,7 @@
 #include <charconv>
 #include <map>
 
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "topologies/import/gpu_names.hpp"
 #include "topologies/import/plain_text.hpp"
@@ -148,8 +149,9 @@ class MatrixReader {
     if (asymmetric.size() == 1)
       facts_.notes.push_back(asymmetric.front() + "; the upper row is taken");
     else if (!asymmetric.empty())
-      facts_.notes.push_back(fmt::format("{} (so are {} more pairs); the upper row is taken",
-                                         asymmetric.front(), asymmetric.size() - 1));
+      facts_.notes.push_back(fmt::format("{} ({} more alike); the upper row is taken",
+                                         asymmetric.front(),
+                                         counted(asymmetric.size() - 1, "pair")));
     for (std::size_t a = 0; a < facts_.nics.size(); ++a)
       for (std::size_t b = 0; b < facts_.nics.size(); ++b)
         if (facts_.nic_nic[a][b] == PathKind::unknown) facts_.nic_nic[a][b] = facts_.nic_nic[b][a];
@@ -235,9 +237,9 @@ MachineFacts parse_topo_matrix(std::string_view text, std::string_view file) {
     for (GpuFact& gpu : facts.gpus) gpu.type = type;
   if (const std::size_t instances = mig_instances(text); instances > 0)
     facts.notes.push_back(
-        fmt::format("the file lists {} MIG instances; the matrix is of whole GPUs, and so is the "
+        fmt::format("the file lists {}; the matrix is of whole GPUs, and so is the "
                     "cluster: a job on an instance has a part of one, without NVLink",
-                    instances));
+                    counted(instances, "MIG instance")));
   return facts;
 }
 

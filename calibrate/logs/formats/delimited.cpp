@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "calibrate/logs/decimal_marks.hpp"
 #include "calibrate/logs/log_format.hpp"
@@ -141,8 +142,8 @@ class OpenTable {
     std::vector<std::string_view> cells = split_cells(text, title_.separator);
     if (cells.size() != title_.columns.size()) {
       table.refuse(number, text,
-                   std::to_string(cells.size()) + " cells where the table has " +
-                       std::to_string(title_.columns.size()) + " columns");
+                   counted(cells.size(), "cell") + " where the table has " +
+                       counted(title_.columns.size(), "column"));
       return;
     }
     std::vector<std::string> plain(cells.size());

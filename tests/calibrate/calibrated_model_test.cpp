@@ -106,6 +106,30 @@ TEST_CASE("default model: a faster network never makes a collective slower") {
   });
 }
 
+TEST_CASE("default model: the ends of the interval never fall when the buffer grows") {
+  rc::prop("low and high rise with the bytes and hold the time", [] {
+    const auto* name = *rc::gen::element("dgx-h100", "dgx-a100", "a800-4hdr", "gb200-nvl72",
+                                         "dgx-1-v100", "mi300x-8gpu", "l40s-8gpu-pcie");
+    const ClusterSpec cluster = load_cluster(name);
+    const auto kind = *rc::gen::element(CollectiveKind::all_reduce, CollectiveKind::all_gather,
+                                        CollectiveKind::reduce_scatter, CollectiveKind::broadcast,
+                                        CollectiveKind::all_to_all, CollectiveKind::send_recv);
+    const int nodes = cluster.node.nics.empty() ? 1 : *rc::gen::element(1, 2, 3, 16, 128);
+    const int per_node = *rc::gen::element(1, 2, 4, cluster.node.gpus);
+    RC_PRE(nodes * per_node > 1);
+    const GroupShape shape = shape_on(cluster, nodes * per_node, per_node);
+    const auto plain = load_collective_model("", cluster);
+    const double bytes = std::exp2(*rc::gen::inRange(0, 360) / 10.0);
+    const double more = 1 + *rc::gen::inRange(1, 100) / 100.0;
+    const auto small = plain->estimate(kind, Bytes(bytes), Dtype::bf16, shape);
+    const auto great = plain->estimate(kind, Bytes(bytes * more), Dtype::bf16, shape);
+    RC_ASSERT(great.low >= small.low * (1 - 1e-12));
+    RC_ASSERT(great.high >= small.high * (1 - 1e-12));
+    RC_ASSERT(small.low <= small.time);
+    RC_ASSERT(small.time <= small.high);
+  });
+}
+
 TEST_CASE("default model: a collective alone takes no longer on the links than its curve says") {
   for (const char* name : {"a800-4hdr", "a100-4x100g-roce", "dgx-1-v100", "dgx-2", "dgx-a100",
                            "dgx-h100", "mi300x-8gpu"}) {

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 
+#include "base/counted.hpp"
+#include "base/units_text.hpp"
 #include "calibrate/measured_latencies.hpp"
+#include "calibrate/pair_channels.hpp"
 #include "calibrate/physics.hpp"
 #include "calibrate/sm_share.hpp"
 
@@ -33,6 +36,11 @@ PhysicsParameters of_slow_machine(PhysicsParameters p) {
   return p;
 }
 
+PhysicsParameters at_most(PhysicsParameters p, Bandwidth nic) {
+  p[Parameter::rate_nic] = std::min(p[Parameter::rate_nic], nic.value());
+  return p;
+}
+
 class DefaultCollectiveModel : public CollectiveModel {
  public:
   explicit DefaultCollectiveModel(const ClusterSpec& cluster)
@@ -57,15 +65,23 @@ class DefaultCollectiveModel : public CollectiveModel {
       estimate.protocol = "Simple";
       return estimate;
     }
-    const PhysicsTime time = fastest(kind, bytes, shape, parameters_);
+    const bool pairs = kind == CollectiveKind::send_recv && shape.nodes > 1;
+    const Bandwidth most = rate_of_pair(shape, hardware_);
+    const PhysicsTime time =
+        fastest(kind, bytes, shape, pairs ? at_most(parameters_, most) : parameters_);
     estimate.time = time.total();
     estimate.latency = time.latency;
     estimate.fluid = time.transfer;
     estimate.low = estimate.time * lowest;
-    estimate.high = fastest(kind, bytes, shape, slow_).total();
+    const Bandwidth least = std::min(most / slower_transfer, slowest_channel);
+    estimate.high = fastest(kind, bytes, shape, pairs ? at_most(slow_, least) : slow_).total();
     estimate.algorithm = name_of(time.candidate.algorithm);
     estimate.protocol = name_of(time.candidate.protocol);
     estimate.range_note = "no calibration: data-sheet rates and latencies of public logs";
+    if (pairs && most < Bandwidth(parameters_[Parameter::rate_nic]))
+      estimate.range_note +=
+          fmt::format("; NCCL gives a pair {} in this group, {} in all",
+                      counted(channels_of_pair(shape, hardware_), "channel"), human(most));
     estimate.sm_share = sm_share(time.candidate, bytes, shape, hardware_);
     return estimate;
   }

@@ -87,7 +87,7 @@ TEST_CASE("default model: a faster network never makes a collective slower") {
     const auto* name = *rc::gen::element("dgx-h100", "dgx-a100", "mi300x-8gpu", "l40s-8gpu-pcie");
     const auto kind = *rc::gen::element(CollectiveKind::all_reduce, CollectiveKind::all_gather,
                                         CollectiveKind::reduce_scatter, CollectiveKind::broadcast,
-                                        CollectiveKind::all_to_all);
+                                        CollectiveKind::all_to_all, CollectiveKind::send_recv);
     const int ranks = *rc::gen::element(2, 8, 16, 32);
     const Bytes bytes(std::exp2(*rc::gen::inRange(80, 330) / 10.0));
     const double faster = 1 + *rc::gen::inRange(1, 300) / 100.0;

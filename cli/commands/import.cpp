@@ -37,7 +37,11 @@ class ImportCommand : public Command {
   void declare(Options& options) override {
     options.positionals("FILE", "topology files of one machine", files_);
     options.output_file("-o,--output", "FILE", "where the cluster goes (default: stdout)", output_);
-    options.integer("--nodes", "N", "number of such machines", nodes_, 1, 1 << 20);
+    options.integer("--nodes", "N", "number of such machines (default: 1, or one domain)", nodes_,
+                    1, 1 << 20);
+    options.integer("--nvlink-domain", "N",
+                    "so many machines share one NVSwitch and are one node (18 trays of an NVL72)",
+                    nvlink_domain_, 1, 576);
     options.option("--gpu", "NAME", "GPU type, where the files do not name it", gpu_);
     options.option("--nic-rate", "RATE", "rate of NICs, where the files do not state it",
                    nic_rate_);
@@ -96,7 +100,8 @@ class ImportCommand : public Command {
   [[nodiscard]] ImportOptions options() const {
     ImportOptions options;
     options.name = name_;
-    options.nodes = static_cast<int>(nodes_);
+    if (nvlink_domain_) options.nvlink_domain = static_cast<int>(*nvlink_domain_);
+    options.nodes = static_cast<int>(nodes_.value_or(nvlink_domain_.value_or(1)));
     options.gpu = gpu_;
     if (nic_rate_) {
       options.nic_rate = parse_bandwidth(*nic_rate_, {"command line", "--nic-rate"});
@@ -112,7 +117,7 @@ class ImportCommand : public Command {
 
   std::vector<std::string> files_;
   std::optional<std::string> output_;
-  long long nodes_ = 1;
+  std::optional<long long> nodes_, nvlink_domain_;
   std::string gpu_;
   std::optional<std::string> nic_rate_;
   std::optional<long long> nics_;

@@ -11,6 +11,7 @@
 #include "topologies/import/device_groups.hpp"
 #include "topologies/import/gpu_names.hpp"
 #include "topologies/import/import.hpp"
+#include "topologies/import/nvlink_domain.hpp"
 #include "topologies/import/switch_links.hpp"
 
 namespace amsp {
@@ -41,9 +42,10 @@ class Builder {
     add_pcie();
     add_nics();
     add_fabric();
-    cluster_.description = fmt::format("{} node{} of {} {}, {} NIC{}", cluster_.nodes,
-                                       cluster_.nodes == 1 ? "" : "s", node().gpus, node().gpu.name,
-                                       node().nics.size(), node().nics.size() == 1 ? "" : "s");
+    join_trays();
+    cluster_.description =
+        fmt::format("{} of {} {}, {}", counted(cluster_.nodes, "node"), node().gpus,
+                    node().gpu.name, counted(node().nics.size(), "NIC"));
     return parse_cluster(JsonValue::parse_text(amsp::to_json(cluster_), facts_.source));
   }
 
@@ -318,7 +320,7 @@ class Builder {
     } else {
       assume("no NIC in the files: the cluster is one node; add NICs with --nics");
     }
-    if (count == 0 && options_.nodes > 1)
+    if (count == 0 && options_.nodes > trays())
       throw InputError({facts_.source, ""},
                        fmt::format("shows no NIC, which {} nodes need; add some with --nics N "
                                    "--nic-rate RATE",
@@ -342,6 +344,29 @@ class Builder {
         "the files do not show the fabric: one switch without contention; edit \"fabric\" for "
         "another");
     assume("latencies: NVLink hop 0.3 us, PCIe hop 0.15 us, NIC 0.3 us, switch 0.13 us");
+  }
+
+  // Machines that are one node.
+  [[nodiscard]] int trays() const { return options_.nvlink_domain.value_or(1); }
+
+  void join_trays() {
+    if (trays() > 1) {
+      if (options_.nodes % trays() != 0)
+        throw InputError({"command line", "--nvlink-domain"},
+                         fmt::format("{} (--nodes) do not fill domains of {}",
+                                     counted(options_.nodes, "machine"), trays()));
+      node() = joined_by_nvswitch(node(), trays(), facts_.source, cluster_.assumptions);
+      cluster_.nodes = options_.nodes / trays();
+    } else if (!options_.nvlink_domain && is_tray(facts_, type_, node())) {
+      assume(fmt::format(
+          "a tray of an NVL72 rack by itself{}: that the trays of a rack share one NVLink domain "
+          "is in no file of a tray; --nvlink-domain 18 makes one node of {}, and the "
+          "shipped gb200-nvl72 is such racks",
+          options_.nodes > 1
+              ? fmt::format(", {} of them joined by their NICs alone", options_.nodes)
+              : "",
+          counted(18 * node().gpus, "GPU")));
+    }
   }
 
   const MachineFacts& facts_;

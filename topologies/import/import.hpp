@@ -14,11 +14,12 @@
 namespace amsp {
 
 struct ImportOptions {
-  std::string name;  // of the cluster; "" = "imported"
-  int nodes = 1;
+  std::string name;                   // of the cluster; "" = "imported"
+  int nodes = 1;                      // machines; nodes of the cluster unless some are joined
   std::string gpu;                    // catalogue name; "" = from the files, else a default
   std::optional<Bandwidth> nic_rate;  // for NICs whose rate no file states
   std::optional<int> nics;            // so many NICs where the files show none
+  std::optional<int> nvlink_domain;   // so many machines on one NVSwitch are one node; 1 = none is
 };
 
 // What the files hold. At least one of the two is there.
@@ -37,7 +38,8 @@ void read_topology_text(std::string_view text, const std::string& file, Imported
 std::string kind_of_topology(std::string_view text);
 
 // Every default that is taken, and every oddity of the files, becomes one of the cluster's
-// `assumptions`. Throws InputError for an unknown GPU name, or nodes > 1 without NICs.
+// `assumptions`. Throws InputError for an unknown GPU name, nodes > 1 without NICs, or machines
+// that no NVSwitch joins.
 ClusterSpec cluster_from(const MachineFacts& facts, const ImportOptions& options);
 
 std::string to_json(const Imported& imported);  // what was read, before any default

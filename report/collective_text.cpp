@@ -9,6 +9,7 @@
 
 #include "base/median.hpp"
 #include "base/units_text.hpp"
+#include "calibrate/wide_interval.hpp"
 #include "report/table.hpp"
 
 namespace amsp {
@@ -46,7 +47,8 @@ std::string collective_table(const CollectiveQuestion& question, const ClusterSp
   text += fmt::format("  SM share   {:.1f} %\n", 100 * estimate.sm_share);
   text += fmt::format("  range      {}{}{}\n", name_of(estimate.range),
                       estimate.range_note.empty() ? "" : ": ", estimate.range_note);
-  return text;
+  const std::string wide = said_of_interval(estimate.low, estimate.high);
+  return wide.empty() ? text : text + fmt::format("  note       {}\n", wide);
 }
 
 std::string collective_json(const CollectiveQuestion& question, const ClusterSpec& cluster,
@@ -67,6 +69,8 @@ std::string collective_json(const CollectiveQuestion& question, const ClusterSpe
   json["protocol"] = estimate.protocol;
   json["range"] = name_of(estimate.range);
   json["range_note"] = estimate.range_note;
+  if (std::string wide = said_of_interval(estimate.low, estimate.high); !wide.empty())
+    json["note"] = std::move(wide);
   json["latency_us"] = microseconds_of(estimate.latency);
   json["transfer_us"] = microseconds_of(estimate.fluid);
   json["sm_share"] = estimate.sm_share;

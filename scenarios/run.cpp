@@ -9,6 +9,7 @@
 
 #include "base/file.hpp"
 #include "base/progress.hpp"
+#include "calibrate/wide_interval.hpp"
 #include "scenarios/fit_advice.hpp"
 #include "scenarios/roofline.hpp"
 #include "sim/repetitions.hpp"
@@ -96,6 +97,9 @@ RunResult Machine::simulate(const ModelShape& model, const Training& training,
   result.mfu = result.tgs * model_flops_per_token(model, training.sequence_length).value() /
                peak_rate(cluster_, training.dtype).value();
   hold_to_roofline(result, cluster_.node.gpu);
+  if (const std::string wide = said_of_interval(result.step_time_low, result.step_time_high);
+      !wide.empty())
+    result.notes.push_back(fmt::format("{} GPUs: {}", gpus(), wide));
   result.memory_limit = cluster_.node.gpu.memory - training.memory_reserve;
   result.fits = result.memory.peak <= result.memory_limit;
   result.fit_advice =

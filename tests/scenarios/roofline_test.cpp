@@ -79,6 +79,15 @@ TEST_CASE("no interval reaches beyond the data sheet, and what is beyond it is s
   }
 }
 
+TEST_CASE("a step time of which next to nothing is known says so") {
+  const RunResult far = run_of(
+      {R"(model={"layers": 2, "hidden": 16, "heads": 4, "intermediate": 16, "vocabulary": 10})",
+       "training.sequence_length=1"});
+  CHECK(far.step_time_high > far.step_time_low * 20);
+  CHECK(notes_say(far, "8 GPUs: the interval spans more than a factor of 1000, hardly"));
+  CHECK_FALSE(notes_say(run_of({"training.sequence_length=4096"}), "hardly a prediction"));
+}
+
 TEST_CASE("a type that the data sheet does not list cannot raise the bound") {
   GpuSpec gpu = load_cluster("a800-4hdr").node.gpu;
   const RunResult run = run_of({"training.sequence_length=1024"});

@@ -8,13 +8,15 @@
 
 namespace amsp {
 
-std::vector<double> correction_point(const KindFit& fit, Bytes bytes, const GroupShape& shape,
-                                     const Hardware& hardware) {
+Kriging::Place correction_place(const KindFit& fit, Bytes bytes, const GroupShape& shape,
+                                const Hardware& hardware) {
   const double ranks = std::log2(static_cast<double>(shape.ranks));
   const double nics = shape.nodes > 1 ? nics_used(shape, hardware) : 1;
   const double local = shape.nodes > 1 ? shape.ranks_per_node : 1;
-  return {std::log2(std::max(1.0, bytes.value())) - fit.rotation * ranks, ranks, std::log2(nics),
-          std::log2(local)};
+  return {{std::log2(std::max(1.0, bytes.value())) - fit.rotation * ranks, ranks, std::log2(nics),
+           std::log2(local)},
+          correction_domain(shape),
+          choice_mixture(fit.kind, bytes, shape, hardware, fit.parameters)};
 }
 
 std::vector<Kriging::Point> correction_points(const KindFit& fit, const Hardware& hardware) {
@@ -25,8 +27,8 @@ std::vector<Kriging::Point> correction_points(const KindFit& fit, const Hardware
         physics_time(row.kind, row.bytes, row.shape, hardware, fit.parameters);
     const double trust = std::max(0.02, fit.trust[i] * fit.trust[i]);
     const double doubt = 1 / (size_weight(row.bytes) * trust);
-    points.push_back({correction_point(fit, row.bytes, row.shape, hardware),
-                      std::log(row.time / physics.total()), doubt, correction_domain(row.shape)});
+    points.push_back({correction_place(fit, row.bytes, row.shape, hardware),
+                      std::log(row.time / physics.total()), doubt});
   }
   return points;
 }

@@ -83,8 +83,8 @@ class CollectiveCalibration {
 
 // Coordinates of the correction: log2 of the size, ranks, NICs and ranks per node; and its domain
 // (inside one node, or across).
-std::vector<double> correction_point(const KindFit& fit, Bytes bytes, const GroupShape& shape,
-                                     const Hardware& hardware);
+Kriging::Place correction_place(const KindFit& fit, Bytes bytes, const GroupShape& shape,
+                                const Hardware& hardware);
 inline int correction_domain(const GroupShape& shape) { return shape.nodes > 1 ? 1 : 0; }
 // Rebuilds the correction from the rows, the parameters and a kernel.
 Kriging make_correction(const KindFit& fit, const Kernel3& kernel, const Hardware& hardware);

@@ -25,8 +25,8 @@ struct Curve {
   const Hardware& hardware;
   CollectiveKind kind;
   const GroupShape& shape;
-  Widths widths{};      // of a kind that is derived from others
-  ChoiceDoubt doubt{};  // of the interval; more of it for such a kind
+  Widths widths{};                            // of a kind that is derived from others
+  ChoiceDoubt doubt{.log_deviation = 0.064};  // of the interval; more of it for such a kind
 
   [[nodiscard]] PhysicsTime physics(Bytes bytes, const PhysicsParameters& parameters) const {
     return physics_time(kind, bytes, shape, hardware, parameters);
@@ -54,8 +54,9 @@ Curve derived_curve(const KindFit& system, const Hardware& hardware, CollectiveK
   const auto at = [&](Parameter p) -> double& { return curve.widths[static_cast<std::size_t>(p)]; };
   curve.doubt.log_deviation = std::hypot(curve.doubt.log_deviation, at(Parameter::choose_ll));
   for (double& width : curve.widths) width *= used;
-  for (const Parameter choice : {Parameter::choose_ll, Parameter::choose_ll128,
-                                 Parameter::choose_tree, Parameter::choose_nvls}) {
+  for (const Parameter choice :
+       {Parameter::choose_ll, Parameter::choose_ll128, Parameter::choose_tree,
+        Parameter::choose_wide_tree, Parameter::choose_nvls}) {
     at(choice) = 0;  // that is the doubt
   }
   if (is_pairwise(kind)) at(Parameter::rate_nic) = pair_width;
@@ -96,8 +97,8 @@ double Curve::toward_measured(Bytes bytes) const {
   const auto line = measured_line(fit.rows, shape, bytes);
   if (!line) return 0;
   const Seconds physical = physics(line->bytes, fit.parameters).total();
-  const auto point = correction_point(fit, line->bytes, shape, hardware);
-  const double corrected = fit.correction.at(point, correction_domain(shape)).mean;
+  const double corrected =
+      fit.correction.at(correction_place(fit, line->bytes, shape, hardware)).mean;
   const double octaves = std::abs(std::log2(bytes.value() / line->bytes.value()));
   return fit.line_share * std::exp2(-octaves) * (std::log(line->time / physical) - corrected);
 }
@@ -105,8 +106,7 @@ double Curve::toward_measured(Bytes bytes) const {
 Seconds Curve::time(Bytes bytes) const {
   double log_factor = toward_measured(bytes);
   if (!fit.rows.empty()) {
-    const auto point = correction_point(fit, bytes, shape, hardware);
-    log_factor += fit.correction.at(point, correction_domain(shape)).mean;
+    log_factor += fit.correction.at(correction_place(fit, bytes, shape, hardware)).mean;
   }
   return physics(bytes, fit.parameters).total() * std::exp(log_factor);
 }
@@ -118,7 +118,7 @@ CurveValue Curve::value(Bytes bytes) const {
   double variance = std::pow(parameter_deviation(bytes), 2) + choice_variance(bytes, value.physics);
   if (!fit.rows.empty()) {
     const Kriging::Value correction =
-        fit.correction.at(correction_point(fit, bytes, shape, hardware), correction_domain(shape));
+        fit.correction.at(correction_place(fit, bytes, shape, hardware));
     const double noise = fit.correction.kernel().noise / size_weight(bytes);
     const double share = fit.correction.kernel().amplitude > 0
                              ? correction.deviation / fit.correction.kernel().amplitude

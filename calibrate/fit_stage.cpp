@@ -41,7 +41,14 @@ double system_width(Parameter p) {
       return 0.5;
     case Parameter::tree_loss:
       return 0.8;
+    case Parameter::choose_wide_tree:
+      return 0.15;
+    case Parameter::small_step:
+      return 0.6;
+    case Parameter::small_stretch:
+      return 0.4;
     case Parameter::gap_simple:
+    case Parameter::ll_step:
       return 1.5;
     default:
       return 0.6;
@@ -89,20 +96,38 @@ ChoiceTable restricted(ChoiceTable table, const Observation& row) {
 // Shifts of the logarithms of parameters, from which a fit starts.
 struct Start {
   double choose_tree = 0, choose_ll128 = 0;
-  double across = 0;   // step times between nodes
-  double ceiling = 0;  // of LL128 between nodes
-  double gap = 0;      // between Simple messages
+  double across = 0;                         // step times between nodes
+  double ceiling = 0;                        // of LL128 between nodes
+  double gap = 0;                            // between Simple messages
+  double small_step = 0, small_stretch = 0;  // of small ones
+  double ll_step = 0;                        // from where LL has no ceiling
 };
 // From the prior …
-constexpr Start starts[] = {{0, 0},       {-0.15, -0.15}, {0.15, 0.15},    {0, 0.2},
-                            {0, 0, -0.7}, {0, 0, 1.0},    {0, 0, 0, -1.9}, {0.5, 0}};
+constexpr Start starts[] = {{},
+                            {.choose_tree = -0.15, .choose_ll128 = -0.15},
+                            {.choose_tree = 0.15, .choose_ll128 = 0.15},
+                            {.choose_ll128 = 0.2},
+                            {.across = -0.7},
+                            {.across = 1.0},
+                            {.ceiling = -1.9},
+                            {.choose_tree = 0.5}};
 // … and then, one after the other, from the best so far.
 constexpr Start moves[] = {
-    {0, 0, 0, 0, 3.2}, {0, 0, 0, -1.9, 3.2}, {0, 0.2, 0, 0, 3.2}, {0, 0, 0, -1.9}, {0.2, 0},
-    {-0.2, 0}};
+    {.gap = 3.2},
+    {.ceiling = -1.9, .gap = 3.2},
+    {.choose_ll128 = 0.2, .gap = 3.2},
+    {.ceiling = -1.9},
+    {.choose_tree = 0.2},
+    {.choose_tree = -0.2},
+    {.ll_step = -4.2},
+    {.gap = 3.2, .small_step = 1, .small_stretch = 0.8},
+    {.small_step = 1, .small_stretch = 0.8},
+    {.gap = 3.2, .ll_step = -4.2},
+    {.choose_tree = 0.25, .gap = 3.2, .small_step = 1, .small_stretch = 0.8}};
 
 void shift(std::vector<double>& p, const Start& start) {
   p[at(Parameter::choose_tree)] += start.choose_tree;
+  p[at(Parameter::choose_wide_tree)] += start.choose_tree;
   p[at(Parameter::choose_ll128)] += start.choose_ll128;
   for (const Parameter across :
        {Parameter::across_ll, Parameter::across_ll128, Parameter::across_simple}) {
@@ -110,12 +135,37 @@ void shift(std::vector<double>& p, const Start& start) {
   }
   p[at(Parameter::ceiling_ll128)] += start.ceiling;
   p[at(Parameter::gap_simple)] += start.gap;
+  p[at(Parameter::small_step)] += start.small_step;
+  p[at(Parameter::small_stretch)] += start.small_stretch;
+  p[at(Parameter::ll_step)] += start.ll_step;
+}
+
+// A choice is all but a step, which no gradient finds: its factors are tried one at a time, within
+// a factor of 1.8 of the prior.
+std::vector<double> scanned(LeastSquaresProblem problem, const LeastSquaresSolution& from) {
+  std::vector<double> best = from.parameters;
+  problem.start = best;
+  double least = cost_of_start(problem);
+  for (const Parameter factor :
+       {Parameter::choose_tree, Parameter::choose_wide_tree, Parameter::choose_ll,
+        Parameter::choose_ll128, Parameter::choose_nvls}) {
+    if (problem.width[at(factor)] <= 0) continue;
+    for (int step = -30; step <= 30; ++step) {
+      problem.start = best;
+      problem.start[at(factor)] = problem.prior[at(factor)] + 0.02 * step;
+      const double cost = cost_of_start(problem);
+      if (cost >= least) continue;
+      least = cost;
+      best = problem.start;
+    }
+  }
+  return best;
 }
 
 LeastSquaresSolution best_of_starts(LeastSquaresProblem& problem) {
   LeastSquaresSolution best;
   best.cost = HUGE_VAL;
-  problem.iterations = 10;
+  problem.iterations = 25;
   const auto attempt = [&](const std::vector<double>& from, const Start& start) {
     problem.start = from;
     shift(problem.start, start);
@@ -124,6 +174,13 @@ LeastSquaresSolution best_of_starts(LeastSquaresProblem& problem) {
   };
   for (const Start& start : starts) attempt(problem.prior, start);
   for (const Start& move : moves) attempt(std::vector<double>(best.parameters), move);
+  for (int round = 0; round < 6; ++round) {
+    problem.iterations = 10;
+    problem.start = scanned(problem, best);
+    LeastSquaresSolution solution = solve(problem);
+    if (!(solution.cost < best.cost - 1e-3)) break;
+    best = std::move(solution);
+  }
   problem.iterations = 60;
   problem.start = best.parameters;
   LeastSquaresSolution finished = solve(problem);

@@ -114,7 +114,7 @@ std::vector<Kriging::Point> KernelSurface::correction_points() const {
   std::vector<Kriging::Point> points;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const double noise_factor = trust_[i] > kernel_outlier ? 1.0 : 1 / trust_[i];
-    points.push_back({coordinates(shape_of(rows_[i].kernel)), values[i], noise_factor, 0});
+    points.push_back({{coordinates(shape_of(rows_[i].kernel))}, values[i], noise_factor});
   }
   return points;
 }
@@ -148,7 +148,7 @@ void KernelSurface::correct() {
 
 KernelSurface::Value KernelSurface::at(const Kernel& kernel) const {
   const Shape shape = shape_of(kernel);
-  const Kriging::Value correction = correction_.at(coordinates(shape), 0);
+  const Kriging::Value correction = correction_.at({coordinates(shape)});
   double low_x = HUGE_VAL, high_x = 0, low_y = HUGE_VAL, high_y = 0, low_f = HUGE_VAL, high_f = 0;
   for (const KernelTime& row : rows_) {
     const Shape measured = shape_of(row.kernel);

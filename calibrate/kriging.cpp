@@ -4,6 +4,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include "calibrate/least_squares.hpp"
@@ -15,14 +16,19 @@ using Eigen::VectorXd;
 
 namespace {
 
-double covariance(const Kernel3& kernel, std::span<const double> a, std::span<const double> b) {
+double covariance(const Kernel3& kernel, const Kriging::Place& a, const Kriging::Place& b) {
+  if (a.domain != b.domain) return 0;
   double square = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double difference = (a[i] - b[i]) / kernel.length[i];
+  for (std::size_t i = 0; i < a.at.size(); ++i) {
+    const double difference = (a.at[i] - b.at[i]) / kernel.length[i];
     square += difference * difference;
   }
+  double alike = kernel.amplitude * kernel.amplitude;
+  if (!a.mixture.empty()) {
+    alike *= std::inner_product(a.mixture.begin(), a.mixture.end(), b.mixture.begin(), 0.0);
+  }
   const double distance = std::sqrt(3 * square);
-  return kernel.amplitude * kernel.amplitude * (1 + distance) * std::exp(-distance);
+  return alike * (1 + distance) * std::exp(-distance);
 }
 
 MatrixXd covariance_matrix(const std::vector<Kriging::Point>& points, const Kernel3& kernel) {
@@ -32,7 +38,7 @@ MatrixXd covariance_matrix(const std::vector<Kriging::Point>& points, const Kern
     const Kriging::Point& a = points[static_cast<std::size_t>(i)];
     for (Eigen::Index j = 0; j <= i; ++j) {
       const Kriging::Point& b = points[static_cast<std::size_t>(j)];
-      k(i, j) = k(j, i) = a.domain == b.domain ? covariance(kernel, a.at, b.at) : 0.0;
+      k(i, j) = k(j, i) = covariance(kernel, a.place, b.place);
     }
     k(i, i) += std::pow(kernel.noise * a.noise_factor, 2);
   }
@@ -58,14 +64,14 @@ Kriging::Kriging(std::vector<Point> points, Kernel3 kernel)
   }
 }
 
-Kriging::Value Kriging::at(std::span<const double> where, int domain) const {
+Kriging::Value Kriging::at(const Place& where) const {
   const auto n = points_.size();
   const double amplitude2 = kernel_.amplitude * kernel_.amplitude;
   if (n == 0 || kernel_.amplitude == 0) return {0, kernel_.amplitude};
   VectorXd k(static_cast<Eigen::Index>(n));
   double mean = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    const double c = points_[i].domain == domain ? covariance(kernel_, points_[i].at, where) : 0.0;
+    const double c = covariance(kernel_, points_[i].place, where);
     k[static_cast<Eigen::Index>(i)] = c;
     mean += c * weights_[i];
   }

@@ -19,11 +19,17 @@ struct Kernel3 {
 
 class Kriging {
  public:
-  struct Point {
+  struct Place {
     std::vector<double> at;
+    int domain = 0;  // points of different domains do not inform each other
+    // Square roots of the shares of what is mixed here, a unit vector; the covariance of two places
+    // has its scalar product as a factor. Empty: nothing is.
+    std::vector<double> mixture = {};
+  };
+  struct Point {
+    Place place;
     double value = 0;
     double noise_factor = 1;  // > 1: less trusted (an outlier)
-    int domain = 0;           // points of different domains do not inform each other
   };
   Kriging() = default;
   Kriging(std::vector<Point> points, Kernel3 kernel);
@@ -32,7 +38,7 @@ class Kriging {
     double mean = 0;
     double deviation = 0;  // standard deviation of the true curve around `mean`
   };
-  [[nodiscard]] Value at(std::span<const double> where, int domain) const;
+  [[nodiscard]] Value at(const Place& where) const;
   // Leave-one-out residuals (closed form), in the order of the points.
   [[nodiscard]] const std::vector<double>& leave_one_out() const { return leave_one_out_; }
   // Their standard deviations as the model expects them.

@@ -30,6 +30,12 @@ class Solver {
     }
   }
 
+  double cost_of_start() {
+    const VectorXd r = evaluate(p_);
+    reweight(r);
+    return bounded_cost(r);
+  }
+
   LeastSquaresSolution run() {
     VectorXd r = evaluate(p_);
     double damping = 1e-3;
@@ -147,17 +153,20 @@ class Solver {
     s.weights.assign(weights_.data(), weights_.data() + weights_.size());
     s.scale = scale_;
     s.iterations = iterations;
-    s.cost = static_cast<double>(rows_) * std::log(scale_);
-    for (Eigen::Index i = 0; i < rows_; ++i) {
-      // Bounded: solutions are compared by the rows that they explain. Else an outlier would prefer
-      // the solution with the larger scale.
-      const double x = std::min(std::abs(r[i]) / scale_, 3.0);
-      s.cost += x <= huber ? 0.5 * x * x : huber * (x - 0.5 * huber);
-    }
-    for (const Eigen::Index j : free_) {
-      s.cost += 0.5 * std::pow((p_[j] - prior_[j]) / width(j), 2);
-    }
+    s.cost = bounded_cost(r);
     return s;
+  }
+
+  // Bounded: solutions are compared by the rows that they explain. Else an outlier would prefer the
+  // solution with the larger scale.
+  double bounded_cost(const VectorXd& r) const {
+    double sum = static_cast<double>(rows_) * std::log(scale_);
+    for (Eigen::Index i = 0; i < rows_; ++i) {
+      const double x = std::min(std::abs(r[i]) / scale_, 3.0);
+      sum += x <= huber ? 0.5 * x * x : huber * (x - 0.5 * huber);
+    }
+    for (const Eigen::Index j : free_) sum += 0.5 * std::pow((p_[j] - prior_[j]) / width(j), 2);
+    return sum;
   }
 
   const LeastSquaresProblem& problem_;
@@ -172,6 +181,8 @@ class Solver {
 }  // namespace
 
 LeastSquaresSolution solve(const LeastSquaresProblem& problem) { return Solver(problem).run(); }
+
+double cost_of_start(const LeastSquaresProblem& problem) { return Solver(problem).cost_of_start(); }
 
 double robust_scale(std::span<const double> residuals) {
   if (residuals.empty()) return 0;

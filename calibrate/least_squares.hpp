@@ -33,6 +33,9 @@ struct LeastSquaresSolution {
 
 LeastSquaresSolution solve(const LeastSquaresProblem& problem);
 
+// The cost of the start values as they stand, comparable with that of a solution.
+double cost_of_start(const LeastSquaresProblem& problem);
+
 // Robust standard deviation: 1.4826 x median |x|.
 double robust_scale(std::span<const double> residuals);
 

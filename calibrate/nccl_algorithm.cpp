@@ -21,6 +21,11 @@ std::string_view NcclAlgorithm::name_in_logs(std::string_view written) const {
   return at == written.size() ? name() : std::string_view();
 }
 
+Seconds NcclAlgorithm::protocol_limit(const NcclCall& call, const PhysicsParameters& p) const {
+  if (call.protocol != Protocol::ll) return Seconds(0);
+  return call.bytes * bus_factor(call.kind, call.shape.ranks) / Bandwidth(p[Parameter::ceiling_ll]);
+}
+
 Seconds NcclAlgorithm::stretched(Seconds transfer, const GroupShape&,
                                  const PhysicsParameters&) const {
   return transfer;

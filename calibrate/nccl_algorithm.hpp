@@ -27,8 +27,6 @@ Protocols every_protocol(const GroupShape& shape, const Hardware& hardware);
 struct Streaming {
   Parameter port = Parameter::rate_inside;  // the rate of a GPU's port …
   Parameter nic = Parameter::rate_nic;      // … and of a NIC
-  bool ceiling_ll = true;      // between nodes: whether LL has a ceiling of its own …
-  bool ceiling_ll128 = false;  // … and LL128
 };
 
 class NcclAlgorithm : public CollectiveAlgorithm {
@@ -51,6 +49,9 @@ class NcclAlgorithm : public CollectiveAlgorithm {
   // The streaming's time where its links idle in part.
   [[nodiscard]] virtual Seconds stretched(Seconds transfer, const GroupShape& shape,
                                           const PhysicsParameters& parameters) const;
+  // Between nodes: its protocol lets the bytes pass no faster than in this time. LL has a ceiling.
+  [[nodiscard]] virtual Seconds protocol_limit(const NcclCall& call,
+                                               const PhysicsParameters& parameters) const;
   // All that it takes beyond `transfer`: launch, hops, what does not overlap.
   [[nodiscard]] virtual Seconds latency(const NcclCall& call, Seconds transfer,
                                         const PhysicsParameters& parameters) const = 0;
@@ -64,7 +65,9 @@ class NcclAlgorithm : public CollectiveAlgorithm {
   [[nodiscard]] virtual NcclView view(const NcclCall& call, const NcclGraph& graph,
                                       const NcclSystem& system) const;
   // The fitted factor on the streaming part of what NCCL compares, besides its protocol's.
-  [[nodiscard]] virtual std::optional<Parameter> choice_factor() const { return {}; }
+  [[nodiscard]] virtual std::optional<Parameter> choice_factor(const GroupShape&) const {
+    return {};
+  }
 };
 
 // The registered ones: those that every machine can have, the older first, then those that only

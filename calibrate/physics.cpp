@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "calibrate/nccl_algorithm.hpp"
 
@@ -27,14 +28,11 @@ Seconds transfer_time(const Candidate& c, CollectiveKind kind, Bytes bytes, cons
   Seconds time = std::max(wire.port / port, wire.nic / Bandwidth(p[streaming.nic]));
   time = c.algorithm->stretched(time, shape, p);
   if (c.protocol == Protocol::simple) return time;
-  // Half of LL's words are flags, LL128's 8 of 128 bytes; between nodes LL has a ceiling, and so
-  // has LL128 on some fabrics (rings on Slingshot: a sixth of Simple's rate).
-  const bool ll = c.protocol == Protocol::ll;
-  time = ll ? time * 2 : time / p[Parameter::share_ll128];
-  if (shape.nodes == 1 || !(ll ? streaming.ceiling_ll : streaming.ceiling_ll128)) return time;
-  const Bytes volume = bytes * bus_factor(kind, shape.ranks);
-  const Parameter ceiling = ll ? Parameter::ceiling_ll : Parameter::ceiling_ll128;
-  return std::max(time, volume / Bandwidth(p[ceiling]));
+  // Half of LL's words are flags, LL128's 8 of 128 bytes.
+  time = c.protocol == Protocol::ll ? time * 2 : time / p[Parameter::share_ll128];
+  if (shape.nodes == 1) return time;
+  const NcclCall call{c.protocol, kind, bytes, shape, nics_used(shape, hardware)};
+  return std::max(time, c.algorithm->protocol_limit(call, p));
 }
 
 }  // namespace
@@ -75,11 +73,12 @@ PhysicsTime candidate_time(const Candidate& c, CollectiveKind kind, Bytes bytes,
 namespace {
 
 // Logarithm of the fitted factor on NCCL's modelled time.
-double choice_bias(const Candidate& c, const NcclView& view, const PhysicsParameters& p) {
+double choice_bias(const Candidate& c, const NcclView& view, const GroupShape& shape,
+                   const PhysicsParameters& p) {
   double factor = 1;
   if (c.protocol == Protocol::ll) factor *= p[Parameter::choose_ll];
   if (c.protocol == Protocol::ll128) factor *= p[Parameter::choose_ll128];
-  if (const auto own = c.algorithm->choice_factor()) {
+  if (const auto own = c.algorithm->choice_factor(shape)) {
     factor *= view.latency_share + (1 - view.latency_share) * p[*own];
   }
   return std::log(factor);
@@ -107,22 +106,33 @@ ChoiceTable choice_table(CollectiveKind kind, Bytes bytes, const GroupShape& sha
   return table;
 }
 
+namespace {
+
+// Odds of each candidate, the likeliest one's 1.
+void choice_odds(const ChoiceTable& table, const GroupShape& shape, const PhysicsParameters& p,
+                 ChoiceDoubt doubt, std::vector<double>& odds) {
+  odds.resize(table.candidates.size());
+  double least = HUGE_VAL;
+  for (std::size_t i = 0; i < odds.size(); ++i) {
+    const NcclView& view = table.views[i];
+    odds[i] = view.log_time + choice_bias(table.candidates[i], view, shape, p);
+    least = std::min(least, odds[i]);
+  }
+  const double exponent = sharpness(doubt);
+  for (double& of_one : odds) of_one = std::exp(-exponent * (of_one - least));
+}
+
+}  // namespace
+
 PhysicsTime physics_time(const ChoiceTable& table, CollectiveKind kind, Bytes bytes,
                          const GroupShape& shape, const Hardware& hardware,
                          const PhysicsParameters& p, ChoiceDoubt doubt) {
-  thread_local std::vector<double> choice;  // kept, since fits come here millions of times
-  choice.resize(table.candidates.size());
-  double least = HUGE_VAL;
-  for (std::size_t i = 0; i < table.candidates.size(); ++i) {
-    const NcclView& view = table.views[i];
-    choice[i] = view.log_time + choice_bias(table.candidates[i], view, p);
-    least = std::min(least, choice[i]);
-  }
-  const double exponent = sharpness(doubt);
+  thread_local std::vector<double> odds;  // kept, since fits come here millions of times
+  choice_odds(table, shape, p, doubt, odds);
   double weight_sum = 0, log_time = 0, log_square = 0, log_share = 0, best = -1;
   PhysicsTime result;
   for (std::size_t i = 0; i < table.candidates.size(); ++i) {
-    const double weight = std::exp(-exponent * (choice[i] - least));
+    const double weight = odds[i];
     if (weight < 1e-3) continue;
     const Candidate& c = table.candidates[i];
     const PhysicsTime time = candidate_time(c, kind, bytes, shape, hardware, p);
@@ -142,6 +152,23 @@ PhysicsTime physics_time(const ChoiceTable& table, CollectiveKind kind, Bytes by
   result.latency = Seconds(total * log_share / weight_sum);
   result.transfer = Seconds(total) - result.latency;
   return result;
+}
+
+std::vector<double> choice_mixture(CollectiveKind kind, Bytes bytes, const GroupShape& shape,
+                                   const Hardware& hardware, const PhysicsParameters& p) {
+  const ChoiceTable table = choice_table(kind, bytes, shape, hardware);
+  std::vector<double> odds;
+  choice_odds(table, shape, p, {}, odds);
+  const double sum = std::accumulate(odds.begin(), odds.end(), 0.0);
+  const auto& algorithms = nccl_algorithms();
+  std::vector<double> mixture(3 * algorithms.size(), 0.0);
+  for (std::size_t i = 0; i < odds.size(); ++i) {
+    const Candidate& c = table.candidates[i];
+    const auto algorithm = std::find(algorithms.begin(), algorithms.end(), c.algorithm);
+    const auto place = static_cast<std::size_t>(algorithm - algorithms.begin());
+    mixture[3 * place + static_cast<std::size_t>(c.protocol)] = std::sqrt(odds[i] / sum);
+  }
+  return mixture;
 }
 
 PhysicsTime physics_time(CollectiveKind kind, Bytes bytes, const GroupShape& shape,

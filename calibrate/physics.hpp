@@ -49,14 +49,18 @@ enum class Parameter : std::size_t {
   ceiling_ll128,  // the same of a ring's LL128
   share_ll128,    // LL128: share of the Simple rate
   share_tree,     // tree: share of a ring's rate …
-  tree_loss,      // … which falls with (nodes / 2)^-loss
+  tree_loss,      // … whose time grows by this for each two nodes more
   rate_nvls,      // NVLS: one GPU's port
   latency_nvls,
   choose_ll,  // factor on NCCL's own modelled time of LL candidates when it chooses
   choose_ll128,
-  choose_tree,  // … on its streaming part alone, of trees
+  choose_tree,       // … on its streaming part alone, of trees over two nodes
+  choose_wide_tree,  // … and over more, for which NCCL takes another rate of its search
   choose_nvls,
-  gap_simple,       // messages of a Simple ring leave a NIC no faster than this (LogGP's g)
+  gap_simple,  // a step of a Simple ring takes no less than this (LogGP's g of its messages) …
+  small_step,  // … where it sends more bytes than this over each NIC; with fewer in proportion …
+  small_stretch,    // … and so much longer, since small messages may go another way
+  ll_step,          // bytes of a ring's step over each NIC up to which LL has its ceiling
   latency_collnet,  // CollNet: from a NIC through the adding switches and back
   rate_collnet,     // … and one NIC's rate; these two last: files without CollNet leave them out
   count
@@ -146,5 +150,9 @@ PhysicsTime physics_time(CollectiveKind kind, Bytes bytes, const GroupShape& sha
 PhysicsTime physics_time(const ChoiceTable& table, CollectiveKind kind, Bytes bytes,
                          const GroupShape& shape, const Hardware& hardware,
                          const PhysicsParameters& parameters, ChoiceDoubt doubt = {});
+
+// Square roots of the odds of each candidate, at one place for each algorithm and protocol.
+std::vector<double> choice_mixture(CollectiveKind kind, Bytes bytes, const GroupShape& shape,
+                                   const Hardware& hardware, const PhysicsParameters& parameters);
 
 }  // namespace amsp

@@ -138,15 +138,20 @@ PhysicsParameters default_parameters(const ClusterSpec& cluster) {
       std::max<double>(1, static_cast<double>(node.nics.size())) * p[Parameter::rate_nic];
   p[Parameter::share_ll128] = 0.92;
   p[Parameter::share_tree] = 0.92;
-  p[Parameter::tree_loss] = 0.03;  // all but none; Slingshot logs show up to 0.2
+  p[Parameter::tree_loss] = 0.001;  // all but none; Slingshot logs show 0.01
   p[Parameter::rate_nvls] = nvls_share(node) * node.slowest_port().value();
   p[Parameter::latency_nvls] = 25e-6;
   p[Parameter::choose_ll] = 1;
   p[Parameter::choose_ll128] = 1;
   p[Parameter::choose_tree] = 1;
+  p[Parameter::choose_wide_tree] = 1 / 0.85;
   p[Parameter::choose_nvls] = 1;
   // A Simple hop's 14 us over a NIC's eight slots in flight.
   p[Parameter::gap_simple] = 1.75e-6;
+  // Two slices of at least 32 KiB for each of two channels (src/device/primitives).
+  p[Parameter::small_step] = 131072;
+  p[Parameter::small_stretch] = 1;
+  p[Parameter::ll_step] = 1048576;        // all but any
   p[Parameter::latency_collnet] = 31e-6;  // hwLatencies, row NET, CollNetDirect
   p[Parameter::rate_collnet] = p[Parameter::rate_nic];
   return p;
@@ -154,12 +159,13 @@ PhysicsParameters default_parameters(const ClusterSpec& cluster) {
 
 std::string_view name_of(Parameter parameter) {
   constexpr std::array<std::string_view, parameter_count> names{
-      "base_ll",       "base_ll128",  "base_simple",   "inside_ll",       "inside_ll128",
-      "inside_simple", "across_ll",   "across_ll128",  "across_simple",   "across_growth",
-      "overlap",       "step_bytes",  "tree_step",     "tree_growth",     "rate_inside",
-      "rate_nic",      "ceiling_ll",  "ceiling_ll128", "share_ll128",     "share_tree",
-      "tree_loss",     "rate_nvls",   "latency_nvls",  "choose_ll",       "choose_ll128",
-      "choose_tree",   "choose_nvls", "gap_simple",    "latency_collnet", "rate_collnet"};
+      "base_ll",       "base_ll128",       "base_simple",     "inside_ll",     "inside_ll128",
+      "inside_simple", "across_ll",        "across_ll128",    "across_simple", "across_growth",
+      "overlap",       "step_bytes",       "tree_step",       "tree_growth",   "rate_inside",
+      "rate_nic",      "ceiling_ll",       "ceiling_ll128",   "share_ll128",   "share_tree",
+      "tree_loss",     "rate_nvls",        "latency_nvls",    "choose_ll",     "choose_ll128",
+      "choose_tree",   "choose_wide_tree", "choose_nvls",     "gap_simple",    "small_step",
+      "small_stretch", "ll_step",          "latency_collnet", "rate_collnet"};
   return names[static_cast<std::size_t>(parameter)];
 }
 
@@ -173,6 +179,8 @@ ParameterUnit unit_of(Parameter parameter) {
     case Parameter::rate_collnet:
       return ParameterUnit::bytes_per_second;
     case Parameter::step_bytes:
+    case Parameter::small_step:
+    case Parameter::ll_step:
       return ParameterUnit::bytes;
     default:
       break;

@@ -26,7 +26,7 @@ Seconds tree_path_across(const NcclCall& call, const PhysicsParameters& p) {
 }
 
 double tree_loss(const GroupShape& shape, const PhysicsParameters& p) {
-  return std::pow(shape.nodes / 2.0, p[Parameter::tree_loss]);
+  return 1 + p[Parameter::tree_loss] * (shape.nodes / 2.0 - 1);
 }
 
 }  // namespace amsp

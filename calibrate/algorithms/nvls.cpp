@@ -39,7 +39,9 @@ class Nvls : public NcclAlgorithm {
     return nvls_channels(hardware.system.generation);
   }
 
-  std::optional<Parameter> choice_factor() const override { return Parameter::choose_nvls; }
+  std::optional<Parameter> choice_factor(const GroupShape&) const override {
+    return Parameter::choose_nvls;
+  }
   TunerTime tuner_time(const NcclCall& call, const NcclGraph& graph,
                        const NcclSystem& system) const override {
     const NcclRate inside = nvls_inside(call.kind, call.shape, graph, system);

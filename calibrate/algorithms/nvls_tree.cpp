@@ -47,7 +47,9 @@ class NvlsTree : public NcclAlgorithm {
     return nvls_channels(hardware.system.generation);
   }
 
-  std::optional<Parameter> choice_factor() const override { return Parameter::choose_nvls; }
+  std::optional<Parameter> choice_factor(const GroupShape&) const override {
+    return Parameter::choose_nvls;
+  }
   TunerTime tuner_time(const NcclCall& call, const NcclGraph& graph,
                        const NcclSystem& system) const override {
     double across = graph.nvls_across.value() / 1e9;

@@ -57,7 +57,9 @@ class Pairwise : public NcclAlgorithm {
         return {bytes * ((r - 1) / n), bytes * outside};
     }
   }
-  Streaming streaming() const override { return {.ceiling_ll = false}; }
+  Seconds protocol_limit(const NcclCall&, const PhysicsParameters&) const override {
+    return Seconds(0);
+  }
   // One round for every partner; a shift has one.
   Seconds latency(const NcclCall& call, Seconds, const PhysicsParameters& p) const override {
     const GroupShape& shape = call.shape;

@@ -129,7 +129,9 @@ class Tree : public NcclAlgorithm {
     return of_protocol(p, Parameter::base_ll, call.protocol) + (inside + tree_path_across(call, p));
   }
 
-  std::optional<Parameter> choice_factor() const override { return Parameter::choose_tree; }
+  std::optional<Parameter> choice_factor(const GroupShape& shape) const override {
+    return shape.nodes <= 2 ? Parameter::choose_tree : Parameter::choose_wide_tree;
+  }
   TunerTime tuner_time(const NcclCall& call, const NcclGraph& graph,
                        const NcclSystem& system) const override {
     const ByProtocol& inside = system.pcie ? nccl_table::pcie_tree : nccl_table::nvlink_tree;

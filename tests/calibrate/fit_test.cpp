@@ -72,8 +72,7 @@ TEST_CASE("robust least squares: a line with outliers, a prior where the data ar
 
 TEST_CASE("kriging follows the points and fades to zero with full uncertainty") {
   std::vector<Kriging::Point> points;
-  for (int i = 0; i <= 10; ++i)
-    points.push_back({{{static_cast<double>(i)}}, std::sin(i * 0.5)});
+  for (int i = 0; i <= 10; ++i) points.push_back({{{static_cast<double>(i)}}, std::sin(i * 0.5)});
   const Kriging kriging(points, {{2.0}, 1.0, 0.01});
   CHECK(kriging.at({{4.5}, 0}).mean == Approx(std::sin(2.25)).margin(0.03));
   CHECK(kriging.at({{60.0}, 0}).mean == Approx(0).margin(1e-6));
@@ -207,8 +206,8 @@ TEST_CASE("a stretch of sizes that the physics miss is believed and followed, an
     } else if (row.bytes > Bytes(6e7) && row.bytes < Bytes(3e8)) {
       CHECK(reduce.trust[i] > 0.5);
       const Seconds time = fit.at(row.kind, row.bytes, row.shape).time;
-      // One of the nine is 8 % off, the others within 5: a switch of protocol, which the physics may
-      // set where it likes, explains a part of the stretch, and what it leaves is rough.
+      // One of the nine is 8 % off, the others within 5: a switch of protocol, which the physics
+      // may set where it likes, explains a part of the stretch, and what it leaves is rough.
       CHECK(time.value() == Approx(row.time.value()).epsilon(0.10));
     }
   }

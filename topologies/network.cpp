@@ -143,7 +143,7 @@ std::vector<LinkId> Network::nic_links(NodeId node, NicId nic) const {
 bool Network::works(NodeId node, NicId nic) const {
   if (cluster_.fabric.kind == FabricKind::none) return true;
   assert(nic.position() < cluster_.node.nics.size());  // numbered within their node
-  for (const bool down : {false, true})  // asked of every hop: no list of them
+  for (const bool down : {false, true})                // asked of every hop: no list of them
     if (links_[layout_->nic_link(node, nic, down).position()].capacity <= Bandwidth(0))
       return false;
   return true;

@@ -6,11 +6,9 @@
 //   transfer = max(NVLink bytes / b_in, NIC bytes / b_nic) / efficiency
 //   time     = base + (path^p + transfer^p)^(1/p)
 //
-// with the bytes that the algorithm (nccl_algorithm.hpp) really puts on the fullest GPU port and
-// the fullest NIC: a ring is as slow as the way of one block around it or as its fullest link,
-// whichever is longer, with a soft passage (p); chains, trees and pairs fill and then stream, which
-// is the sum (p = 1). Which of them NCCL takes is decided by NCCL's own model (nccl_tuner.hpp), not
-// by the true minimum.
+// with the bytes that the algorithm (nccl_algorithm.hpp) puts on the fullest GPU port and NIC: a
+// ring takes the longer of both, with a soft passage (p); chains, trees and pairs fill and then
+// stream (p = 1). NCCL's own model (nccl_tuner.hpp) decides which it takes, not the true minimum.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -78,10 +76,8 @@ struct PhysicsParameters {
   double operator[](Parameter p) const { return values[static_cast<std::size_t>(p)]; }
 };
 
-// Whether NCCL reduces in the network (CollNet): never unless the measured logs say so; logs in
-// which it always does were made with NCCL_ALGO=CollNet.
+// Whether NCCL reduces in the network: only if the logs say so; always: with NCCL_ALGO=CollNet.
 enum class CollnetUse { never, by_tuner, always };
-
 // What the cluster offers a group; from the cluster's description.
 struct Hardware {
   int nics_per_node = 1;
@@ -100,7 +96,6 @@ struct Hardware {
   NcclSystem system;
   int multiprocessors = 0;
 };
-
 Hardware hardware_of(const ClusterSpec& cluster);
 
 // NCCL's published constants (src/graph/tuning.cc, 2.30.7) and achieved bandwidths of public logs;
@@ -140,17 +135,14 @@ struct ChoiceTable {
 };
 ChoiceTable choice_table(CollectiveKind kind, Bytes bytes, const GroupShape& shape,
                          const Hardware& hardware);
-
-// The time of NCCL's choice. Near a switch between two candidates the choice is uncertain, and the
-// time passes from one to the other within about 10 % of the size, further with more doubt
-// (geometric mean by probability).
+// The time of NCCL's choice. Within about 5 % of a switch between two candidates it passes smoothly
+// from one to the other, further with more doubt (geometric mean by the odds).
 PhysicsTime physics_time(CollectiveKind kind, Bytes bytes, const GroupShape& shape,
                          const Hardware& hardware, const PhysicsParameters& parameters,
                          ChoiceDoubt doubt = {});
 PhysicsTime physics_time(const ChoiceTable& table, CollectiveKind kind, Bytes bytes,
                          const GroupShape& shape, const Hardware& hardware,
                          const PhysicsParameters& parameters, ChoiceDoubt doubt = {});
-
 // Square roots of the odds of each candidate, at one place for each algorithm and protocol.
 std::vector<double> choice_mixture(CollectiveKind kind, Bytes bytes, const GroupShape& shape,
                                    const Hardware& hardware, const PhysicsParameters& parameters);

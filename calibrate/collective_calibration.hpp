@@ -81,8 +81,8 @@ class CollectiveCalibration {
   [[nodiscard]] AchievableRates achievable() const;
 };
 
-// Coordinates of the correction: log2 of the size, ranks, NICs and ranks per node; and its domain
-// (inside one node, or across).
+// Coordinates of the correction: log2 of the size, ranks, NICs and ranks per node; its domain
+// (inside one node, or across) and the mixture of NCCL's choices.
 Kriging::Place correction_place(const KindFit& fit, Bytes bytes, const GroupShape& shape,
                                 const Hardware& hardware);
 inline int correction_domain(const GroupShape& shape) { return shape.nodes > 1 ? 1 : 0; }

@@ -143,7 +143,7 @@ PhysicsTime physics_time(CollectiveKind kind, Bytes bytes, const GroupShape& sha
 PhysicsTime physics_time(const ChoiceTable& table, CollectiveKind kind, Bytes bytes,
                          const GroupShape& shape, const Hardware& hardware,
                          const PhysicsParameters& parameters, ChoiceDoubt doubt = {});
-// Square roots of the odds of each candidate, at one place for each algorithm and protocol.
+// Square roots of the shares of each candidate, at one place for each algorithm and protocol.
 std::vector<double> choice_mixture(CollectiveKind kind, Bytes bytes, const GroupShape& shape,
                                    const Hardware& hardware, const PhysicsParameters& parameters);
 

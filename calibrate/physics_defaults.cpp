@@ -144,11 +144,11 @@ PhysicsParameters default_parameters(const ClusterSpec& cluster) {
   p[Parameter::choose_ll] = 1;
   p[Parameter::choose_ll128] = 1;
   p[Parameter::choose_tree] = 1;
-  p[Parameter::choose_wide_tree] = 1 / 0.85;
+  p[Parameter::choose_wide_tree] = 1 / 0.85;  // the plain tree pattern's (src/graph/tuning.cc)
   p[Parameter::choose_nvls] = 1;
   // A Simple hop's 14 us over a NIC's eight slots in flight.
   p[Parameter::gap_simple] = 1.75e-6;
-  // Two slices of at least 32 KiB for each of two channels (src/device/primitives).
+  // Two slices of at least 32 KiB for each of two channels (src/device/prims_simple.h).
   p[Parameter::small_step] = 131072;
   p[Parameter::small_stretch] = 1;
   p[Parameter::ll_step] = 1048576;        // all but any

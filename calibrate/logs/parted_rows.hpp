@@ -7,8 +7,9 @@
 namespace amsp {
 
 // The line with blanks between its cells where one of those marks parts them: a row whose first
-// cell begins with a digit, or a title line. Quoted cells keep their marks, empty ones become N/A.
-// Other lines are returned as they are; `buffer` holds what was made.
+// cell begins with a digit, or a title line. Quoted cells keep their marks, empty ones become N/A,
+// but for those at the end, which are dropped. Other lines are returned as they are; `buffer` holds
+// what was made.
 std::string_view with_blanks_between(std::string_view line, std::string& buffer);
 
 }  // namespace amsp

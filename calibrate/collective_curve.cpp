@@ -25,8 +25,10 @@ struct Curve {
   const Hardware& hardware;
   CollectiveKind kind;
   const GroupShape& shape;
-  Widths widths{};                            // of a kind that is derived from others
-  ChoiceDoubt doubt{.log_deviation = 0.064};  // of the interval; more of it for such a kind
+  Widths widths{};  // of a kind that is derived from others
+  ChoiceDoubt doubt{
+      .log_deviation =
+          2 * ChoiceDoubt{}.log_deviation};  // of the interval; more of it for such a kind
 
   [[nodiscard]] PhysicsTime physics(Bytes bytes, const PhysicsParameters& parameters) const {
     return physics_time(kind, bytes, shape, hardware, parameters);

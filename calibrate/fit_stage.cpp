@@ -154,7 +154,7 @@ std::vector<double> scanned(LeastSquaresProblem problem, const LeastSquaresSolut
       problem.start = best;
       problem.start[at(factor)] = problem.prior[at(factor)] + 0.02 * step;
       const double cost = cost_of_start(problem);
-      if (cost >= least) continue;
+      if (!(cost < least)) continue;
       least = cost;
       best = problem.start;
     }

@@ -3,6 +3,7 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <numeric>
 #include <set>
@@ -24,6 +25,7 @@ double covariance(const Kernel3& kernel, const Kriging::Place& a, const Kriging:
     square += difference * difference;
   }
   double alike = kernel.amplitude * kernel.amplitude;
+  assert(a.mixture.size() == b.mixture.size());
   if (!a.mixture.empty()) {
     alike *= std::inner_product(a.mixture.begin(), a.mixture.end(), b.mixture.begin(), 0.0);
   }

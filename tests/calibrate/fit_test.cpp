@@ -198,6 +198,7 @@ TEST_CASE("a stretch of sizes that the physics miss is believed and followed, an
   const Bytes wild_bytes = wild.bytes;
   const CollectiveCalibration fit = fit_collectives(rows, cluster);
   const KindFit& reduce = *fit.find(CollectiveKind::all_reduce);
+  int rough = 0;
   for (std::size_t i = 0; i < reduce.rows.size(); ++i) {
     const Observation& row = reduce.rows[i];
     CAPTURE(row.shape.ranks, row.bytes.value(), reduce.trust[i]);
@@ -206,11 +207,14 @@ TEST_CASE("a stretch of sizes that the physics miss is believed and followed, an
     } else if (row.bytes > Bytes(6e7) && row.bytes < Bytes(3e8)) {
       CHECK(reduce.trust[i] > 0.5);
       const Seconds time = fit.at(row.kind, row.bytes, row.shape).time;
-      // One of the nine is 8 % off, the others within 5: a switch of protocol, which the physics
-      // may set where it likes, explains a part of the stretch, and what it leaves is rough.
-      CHECK(time.value() == Approx(row.time.value()).epsilon(0.10));
+      const double error = std::abs(time / row.time - 1);
+      CHECK(error < 0.10);
+      rough += error > 0.05 ? 1 : 0;
     }
   }
+  // A switch of protocol, which the physics may set where it likes, explains a part of the stretch
+  // (one of the nine is 8 % off), and what it leaves is rough there.
+  CHECK(rough <= 1);
 }
 
 TEST_CASE("ranges: measured, extrapolated, derived and default") {

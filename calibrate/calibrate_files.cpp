@@ -12,6 +12,7 @@
 #include "calibrate/plausible_times.hpp"
 #include "calibrate/repeated_runs.hpp"
 #include "calibrate/source_names.hpp"
+#include "calibrate/wrong_runs.hpp"
 #include "topologies/gpu_spec.hpp"
 
 namespace amsp {
@@ -125,6 +126,13 @@ void refuse_failed(const std::vector<MeasuredRun>& runs) {
     throw InputError({failed->file, ""}, "no times: the test failed: " + failed->failure);
 }
 
+void refuse_wrong(const std::vector<MeasuredRun>& runs) {
+  for (const MeasuredRun& run : runs)
+    if (const auto wrong = wrong_as_a_whole(run))
+      throw InputError({run.file, fmt::format("lines {} to {}", run.first_line, run.last_line)},
+                       *wrong);
+}
+
 Measurements read_measurements(const std::vector<std::string>& files, const std::string& cluster) {
   Measurements all;
   for (const std::string& file : files) read_one(file, all);
@@ -143,6 +151,7 @@ Measurements read_measurements(const std::vector<std::string>& files, const std:
     all.cluster = cluster_of_runs(all.runs);
   }
   all.observations = observations_of(all.runs, all.cluster);
+  if (all.observations.rows.empty() && all.kernels.empty()) refuse_wrong(all.runs);
   refuse_implausible_kernels(all);
   shorten_names(all);
   settle_contradictions(all.observations);

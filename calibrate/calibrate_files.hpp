@@ -33,6 +33,9 @@ std::vector<std::string> other_machine(const std::vector<MeasuredRun>& runs,
 // Throws InputError with what the log says when no run has a row and one says that it failed.
 void refuse_failed(const std::vector<MeasuredRun>& runs);
 
+// Throws InputError with what is wrong with a run that is wrong as a whole, if one is.
+void refuse_wrong(const std::vector<MeasuredRun>& runs);
+
 // The fit. Throws InputError when nothing can be fitted, or when what comes out is so far from any
 // machine that load_calibration would refuse it.
 Calibration calibrate(const Measurements& measurements);

@@ -10,6 +10,7 @@
 
 #include "calibrate/logs/log_names.hpp"
 #include "calibrate/plausible_times.hpp"
+#include "calibrate/wrong_runs.hpp"
 
 namespace amsp {
 namespace {
@@ -38,6 +39,11 @@ class Collector {
     ++runs_;
     for (const RefusedLine& line : run.refused) {
       refuse(run, line.line, line.reason);
+    }
+    if (const auto wrong = wrong_as_a_whole(run)) {
+      result_.warnings.push_back(fmt::format("{}: lines {} to {}: {}; nothing of this run is used",
+                                             run.file, run.first_line, run.last_line, *wrong));
+      return refuse(run, run.first_line, *wrong);
     }
     if (!run.collective) return refuse(run, run.first_line, no_collective(run));
     if (!run.nranks) return refuse(run, run.first_line, "the number of ranks is not known");

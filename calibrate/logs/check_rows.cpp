@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/counted.hpp"
+#include "calibrate/logs/likely_unit.hpp"
 #include "calibrate/logs/log_lines.hpp"
 #include "calibrate/logs/raw_run.hpp"
 
@@ -39,11 +40,17 @@ std::string check_size(const MeasuredRow& row, const RawRun& raw, const TableEvi
       raw.run.nranks.value_or(1) > 1 ? fmt::format(", nor {} times that", *raw.run.nranks) : "");
 }
 
-std::string check_half(const PrintedTiming& timing, const MeasuredRow& row, const RawRun& raw,
-                       const TableEvidence& evidence, std::string_view half, double slack) {
+// What contradicts what; "" when nothing does.
+struct Contradiction {
+  std::string reason;
+  double factor = 0;  // (bytes / time) / algbw where these are at odds
+};
+
+Contradiction check_half(const PrintedTiming& timing, const MeasuredRow& row, const RawRun& raw,
+                         const TableEvidence& evidence, std::string_view half, double slack) {
   const double bytes = row.bytes.value();
-  if (bytes <= 0) return "";
-  if (timing.time && timing.time->value <= 0) return fmt::format("{} time is 0", half);
+  if (bytes <= 0) return {};
+  if (timing.time && timing.time->value <= 0) return {fmt::format("{} time is 0", half)};
   double low = 0;
   double high = 1e300;
   if (timing.time) {
@@ -56,33 +63,36 @@ std::string check_half(const PrintedTiming& timing, const MeasuredRow& row, cons
       high *= (n - 1) / n;
     }
     if (timing.algbw && !overlap(low, high, timing.algbw->value - timing.algbw->half_unit,
-                                 timing.algbw->value + timing.algbw->half_unit))
-      return fmt::format("{} algbw is {:g} GB/s, but {:.0f} B in {:g} us are {:.4g} GB/s{}", half,
-                         timing.algbw->value, bytes, timing.time->value,
-                         bytes * 1e-3 / timing.time->value,
-                         overlap(low, high, 950 * timing.algbw->value, 1050 * timing.algbw->value)
-                             ? " (is the time in ms?)"
-                             : "");
+                                 timing.algbw->value + timing.algbw->half_unit)) {
+      const double rate = bytes * 1e-3 / timing.time->value;
+      const bool telling = timing.algbw->value >= 20 * timing.algbw->half_unit;
+      const double off = telling ? rate / timing.algbw->value : 0;
+      const std::string question = unit_question(off);
+      return {fmt::format("{} algbw is {:g} GB/s, but {:.0f} B in {:g} us are {:.4g} GB/s{}", half,
+                          timing.algbw->value, bytes, timing.time->value, rate,
+                          question.empty() ? "" : " (" + question + ")"),
+              off};
+    }
   } else if (timing.algbw) {
     low = (timing.algbw->value - timing.algbw->half_unit) * (1 - slack);
     high = (timing.algbw->value + timing.algbw->half_unit) * (1 + slack);
   }
-  if (!timing.busbw || !raw.run.collective || !raw.run.nranks || high >= 1e299) return "";
+  if (!timing.busbw || !raw.run.collective || !raw.run.nranks || high >= 1e299) return {};
   const double factor =
       evidence.old_gather ? 1 : bus_factor(*raw.run.collective, std::max(1, *raw.run.nranks));
   if (overlap(low * factor, high * factor, timing.busbw->value - timing.busbw->half_unit,
               timing.busbw->value + timing.busbw->half_unit))
-    return "";
-  return fmt::format("{} busbw is {:g} GB/s, but {} over {} has {:.4g} x algbw", half,
-                     timing.busbw->value, name_of(*raw.run.collective),
-                     counted(*raw.run.nranks, "rank"), factor);
+    return {};
+  return {fmt::format("{} busbw is {:g} GB/s, but {} over {} has {:.4g} x algbw", half,
+                      timing.busbw->value, name_of(*raw.run.collective),
+                      counted(*raw.run.nranks, "rank"), factor)};
 }
 
-std::string check_halves(const ParsedRow& parsed, const RawRun& raw, const TableEvidence& evidence,
-                         double slack) {
-  const std::string first =
+Contradiction check_halves(const ParsedRow& parsed, const RawRun& raw,
+                           const TableEvidence& evidence, double slack) {
+  Contradiction first =
       check_half(parsed.out_of_place, parsed.row, raw, evidence, "out-of-place", slack);
-  if (!first.empty()) return first;
+  if (!first.reason.empty()) return first;
   return check_half(parsed.in_place, parsed.row, raw, evidence, "in-place", slack);
 }
 
@@ -171,18 +181,23 @@ void derive_time(const MeasuredRun& run, MeasuredRow& row, MeasuredTiming& timin
 
 void check_rows(RawRun& raw, const TableEvidence& evidence) {
   MeasuredRun& run = raw.run;
+  const auto note = [&](const ParsedRow& parsed, const char* kept, const std::string& text) {
+    if (!text.empty() && run.notes.size() < 200)
+      run.notes.push_back(fmt::format("line {}: {}{}", parsed.row.line, kept, text));
+  };
   for (ParsedRow& parsed : raw.rows) {
-    std::string reason = check_size(parsed.row, raw, evidence);
-    if (reason.empty()) reason = check_halves(parsed, raw, evidence, kHandSlack);
-    if (!reason.empty()) {
-      run.refused.push_back({parsed.row.line, printed_row(parsed.row), reason});
+    Contradiction found{check_size(parsed.row, raw, evidence)};
+    if (found.reason.empty()) found = check_halves(parsed, raw, evidence, kHandSlack);
+    const std::string halves = halves_question(parsed.row);
+    if (!found.reason.empty()) {
+      if (!halves.empty()) found.reason += "; " + halves;
+      run.refused.push_back(
+          {parsed.row.line, printed_row(parsed.row), found.reason, true, found.factor});
       continue;
     }
-    const std::string doubt = check_halves(parsed, raw, evidence, kSlack);
-    if (!doubt.empty() && run.notes.size() < 200)
-      run.notes.push_back(fmt::format("line {}: kept, but {}", parsed.row.line, doubt));
-    if (!parsed.note.empty() && run.notes.size() < 200)
-      run.notes.push_back(fmt::format("line {}: {}", parsed.row.line, parsed.note));
+    note(parsed, "kept, but ", check_halves(parsed, raw, evidence, kSlack).reason);
+    note(parsed, "kept, but ", halves);
+    note(parsed, "", parsed.note);
     run.rows.push_back(std::move(parsed.row));
   }
   std::stable_sort(run.refused.begin(), run.refused.end(),

@@ -48,6 +48,8 @@ struct RefusedLine {
   std::size_t line = 0;
   std::string text;  // cut to 120 characters, control characters replaced
   std::string reason;
+  bool contradiction = false;  // a whole row, whose numbers contradict each other
+  double factor = 0;           // of it: (bytes / time) / algbw where these are at odds
 };
 
 // NCCL's tuner in an NCCL_DEBUG=INFO log: the choice for one size …

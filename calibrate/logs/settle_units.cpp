@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // In which unit are the times? bytes / time must be the printed algbw; a constant factor between
 // them over the rows of a table is a unit, not an error.
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "calibrate/logs/raw_run.hpp"
 
@@ -15,13 +17,15 @@ struct UnitGuess {
   double rate_scale;
   const char* note;
 };
-constexpr std::array<UnitGuess, 6> kGuesses{
+constexpr std::array<UnitGuess, 7> kGuesses{
     {{1, 1, 1, ""},
      {1e3, 1e3, 1, "times are in milliseconds (bytes / time = algbw only then); converted"},
      {1e6, 1e6, 1, "times are in seconds (bytes / time = algbw only then); converted"},
      {0.125, 1, 0.125, "bandwidths are in Gbit/s (8 x bytes / time); converted"},
      {1.073741824, 1, 1.073741824, "bandwidths are in GiB/s (bytes / time / 2^30); converted"},
-     {1e-3, 1, 1e-3, "bandwidths are in MB/s (bytes / time); converted"}}};
+     {1e-3, 1, 1e-3, "bandwidths are in MB/s (bytes / time); converted"},
+     {1e-3, 1e-3, 1, "times are in nanoseconds (bytes / time = algbw only then); converted"}}};
+constexpr std::size_t kMegabytes = 5, kNanoseconds = 6;
 
 void scale(PrintedTiming& printed, MeasuredTiming& timing, const UnitGuess& guess) {
   if (timing.time) timing.time = *timing.time * guess.time_scale;
@@ -55,11 +59,30 @@ std::size_t best_guess(const RawRun& raw, std::size_t& telling) {
   return votes[best] * 10 > telling * 6 ? best : 0;
 }
 
+// MB/s and nanoseconds make the same factor. No collective takes less than 3 us, and links on which
+// its smallest sizes take 3 ms (the same number in us) are rare; no GPU has 1000 GB/s of algbw, and
+// a network that has less than 1000 MB/s is rare. 0 where the two disagree or do not tell.
+std::size_t thousandth(const RawRun& raw) {
+  constexpr double kSmall = 65536, kSlow = 3000, kWide = 1000;
+  std::optional<double> fastest;
+  double widest = 0;
+  for (const ParsedRow& parsed : raw.rows)
+    for (const PrintedTiming* timing : {&parsed.out_of_place, &parsed.in_place}) {
+      if (timing->algbw) widest = std::max(widest, timing->algbw->value);
+      if (timing->time && timing->time->value > 0 && parsed.row.bytes.value() <= kSmall)
+        fastest = std::min(fastest.value_or(timing->time->value), timing->time->value);
+    }
+  if (!fastest) return widest >= kWide ? kMegabytes : 0;
+  if (*fastest < kSlow) return kMegabytes;
+  return widest < kWide ? kNanoseconds : 0;
+}
+
 }  // namespace
 
 void settle_units(RawRun& raw) {
   std::size_t telling = 0;
   std::size_t best = best_guess(raw, telling);
+  if (best == kMegabytes) best = thousandth(raw);
   // Sizes too small to show a bandwidth: the table's age tells.
   if (telling == 0 && raw.milliseconds_expected && !raw.unit_stated) best = 1;
   // One or two rows prove no unit: they are refused later instead.

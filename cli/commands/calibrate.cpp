@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // amsp calibrate: from measurement logs to a calibration; --parse-only shows what was read,
 // --cross-validate how well the fit predicts what it has not seen.
+#include <fmt/format.h>
+
 #include <cstdio>
 
 #include "base/error.hpp"
@@ -12,6 +14,7 @@
 #include "calibrate/logs/measurement.hpp"
 #include "calibrate/logs/write_runs.hpp"
 #include "calibrate/validation_report.hpp"
+#include "calibrate/wrong_runs.hpp"
 #include "cli/command.hpp"
 
 namespace amsp {
@@ -71,7 +74,12 @@ class CalibrateCommand : public Command {
     std::vector<MeasuredRun> runs;
     std::vector<std::string> errors;
     for (const std::string& log : logs_) try {
-        for (MeasuredRun& run : read_logs(log)) runs.push_back(std::move(run));
+        for (MeasuredRun& run : read_logs(log)) {
+          if (const auto wrong = wrong_as_a_whole(run))
+            remark(fmt::format("warning: {}: lines {} to {}: {}; calibrate uses nothing of it\n",
+                               run.file, run.first_line, run.last_line, *wrong));
+          runs.push_back(std::move(run));
+        }
       } catch (const InputError& error) {
         errors.emplace_back(error.what());
       }

@@ -147,6 +147,7 @@ class CollectiveCommand : public Command {
       remark("warning: " + warning + "\n");
     }
     if (observations.rows.empty()) {
+      refuse_wrong(runs);
       throw InputError({logs_.front(), ""}, "holds no time that can be compared");
     }
     fmt::print("{}", comparison_table(observations.rows, model));

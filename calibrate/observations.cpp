@@ -154,7 +154,7 @@ Observations observations_of(const std::vector<MeasuredRun>& runs, const Cluster
   Observations result;
   Collector collector(cluster, result);
   for (const MeasuredRun& run : runs) collector.add(run);
-  refuse_implausible(result, cluster);
+  refuse_implausible(result, runs, cluster);
   refuse_collapses(result);
   return result;
 }

@@ -9,17 +9,20 @@
 
 namespace amsp {
 
-// Why the time cannot be right on this cluster, with the question about its unit; none when it can.
+// Why the time cannot be right on this cluster; none when it can.
 std::optional<std::string> implausible(const Observation& row, const ClusterSpec& cluster);
-// The same for a kernel: its rate against the GPU's peak.
+// The same for a kernel, by its rate against the GPU's peak, with the question about its unit.
 std::optional<std::string> implausible(const KernelTime& row, const GpuSpec& gpu);
 
 // The warning of a table whose fastest kernel is far below the GPU; none when it is not.
 std::optional<std::string> slow_kernels(const std::vector<KernelTime>& rows, const GpuSpec& gpu);
 
-// Moves implausible rows to `refused`. Warns of series that are possible but very slow, of rows
-// above what the cluster's ports carry by more than in-network reduction allows, and of series that
-// reach less than 1/30 of it at their largest size.
-void refuse_implausible(Observations& all, const ClusterSpec& cluster);
+// Moves implausible rows to `refused`, and whole series (rows of one file, kind and group) of which
+// most are. Warns of series that are possible but very slow, of rows above what the cluster's ports
+// carry by more than in-network reduction allows, and of series that reach less than 1/30 of it at
+// their largest size: once for each file, with the unit of time that would make sense. `runs`:
+// those that the rows come from, for the units that their titles state.
+void refuse_implausible(Observations& all, const std::vector<MeasuredRun>& runs,
+                        const ClusterSpec& cluster);
 
 }  // namespace amsp

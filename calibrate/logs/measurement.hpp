@@ -95,6 +95,9 @@ struct MeasuredRun {
   std::optional<int> channels;
   std::string variant;    // the column or block that the rows come from: "Default", "After" …
   bool cpu_time = false;  // -C: time to launch, not time to complete
+  // Of the times as a table's title states it ("us", "ms", "s", "ns"); empty where the table proves
+  // its unit (by an algbw), or has no times.
+  std::string time_unit;
 
   std::vector<MeasuredRow> rows;  // in the order of the log; rows of zero bytes are kept
   std::optional<Bandwidth> avg_busbw;

@@ -258,6 +258,15 @@ void RecordTable::refuse(std::size_t line, std::string_view text, std::string re
     refused_.push_back({line, printable(text), std::move(reason)});
 }
 
+std::string RecordTable::stated_time_unit() const {
+  for (const CellColumn& column : columns_)
+    if (column.meaning == Meaning::algbw) return "";
+  for (const CellColumn& column : columns_)
+    if (column.meaning == Meaning::time && column.unit_stated)
+      return std::string(time_unit_name(column.unit));
+  return "";
+}
+
 std::vector<MeasuredRun> RecordTable::finish(const RunFacts& facts, std::string_view stem) {
   std::vector<MeasuredRun> runs;
   for (Group& group : groups_) {
@@ -267,6 +276,7 @@ std::vector<MeasuredRun> RecordTable::finish(const RunFacts& facts, std::string_
         std::all_of(columns_.begin(), columns_.end(), [](const CellColumn& column) {
           return column.meaning != Meaning::time || column.unit_stated;
         });
+    group.raw.run.time_unit = stated_time_unit();
     group.raw.run.first_line = group.raw.rows.front().row.line;
     group.raw.run.last_line = group.raw.rows.back().row.line;
     runs.push_back(finish_run(std::move(group.raw), stem));

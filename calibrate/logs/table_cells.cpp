@@ -243,6 +243,12 @@ CellColumn parse_column_title(std::string_view written) {
   return column;
 }
 
+std::string_view time_unit_name(double microseconds) {
+  for (const UnitName& unit : kTimes)
+    if (std::abs(unit.value / microseconds - 1) < 1e-6) return unit.name;
+  return "";
+}
+
 std::optional<Bytes> parse_size_cell(std::string_view cell, double unit) {
   cell = without_markdown(cell);
   const auto leading = leading_number(cell);

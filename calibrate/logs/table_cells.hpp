@@ -51,6 +51,9 @@ struct CellColumn {
 // here are `other`.
 CellColumn parse_column_title(std::string_view title);
 
+// "us" for 1: the unit of time that is so many microseconds; "" for others.
+std::string_view time_unit_name(double microseconds);
+
 // 8, 1024, 64K, 1M, 8G, 16KB, 4 MiB, 1.5G: K is 1024 as in the options of nccl-tests; "262KB" is
 // 2^18 B, the power of two that it rounds. Nothing for other cells.
 std::optional<Bytes> parse_size_cell(std::string_view cell, double unit = 1);
@@ -97,6 +100,7 @@ class RecordTable {
   bool fill_row(const CellRecord& record, ParsedRow& parsed, std::string& reason);
   static bool merges(const Group& group, const ParsedRow& row);
   static void add(Group& group, ParsedRow row);
+  [[nodiscard]] std::string stated_time_unit() const;
 
   std::vector<CellColumn> columns_;
   MeasuredRun base_;

@@ -58,6 +58,8 @@ class CalibrateCommand : public Command {
     for (const std::string& warning : measurements.warnings) remark("warning: " + warning + "\n");
     if (cross_validate_) return print_validation(measurements);
     const Calibration calibration = calibrate(measurements);
+    for (const std::string& warning : fit_warnings(calibration))
+      remark("warning: " + warning + "\n");
     const std::string report = fit_report(calibration, residuals_);
     std::fwrite(report.data(), 1, report.size(), stdout);
     if (!output_.empty()) {

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "calibrate/calibrate_files.hpp"
+#include "calibrate/fit_report.hpp"
 #include "calibrate/wrong_runs.hpp"
 
 using namespace amsp;
@@ -153,4 +154,74 @@ TEST_CASE("a wrong table leaves the fit; alone it is the error") {
   CHECK(both.observations.rows.size() == 56);
   for (const Observation& row : both.observations.rows)
     CHECK(row.source == "good-2n16g-all_reduce.txt");
+}
+
+namespace {
+
+// All-reduces over 8 to 32 ranks, 100 GB/s after 20 us, without an algbw that could tell the unit.
+std::string csv_of(const std::string& title, double scale, int first, int last) {
+  std::string text = "collective,gpus,message_bytes," + title + "\n";
+  for (const int ranks : {8, 16, 32})
+    for (int power = first; power <= last; ++power) {
+      const double bytes = std::exp2(power);
+      text += fmt::format("all_reduce,{},{:.0f},{:.6g}\n", ranks, bytes,
+                          (20e-6 + bytes / 1e11) * scale);
+    }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a CSV in another unit than its title says: one warning, with the unit that makes sense") {
+  const Folder folder;
+  const auto only_warning = [&](const std::string& text) {
+    const Measurements read = read_measurements({folder.file("u.csv", text)}, "dgx-h100");
+    REQUIRE(read.warnings.size() == 1);
+    return read.warnings[0];
+  };
+  const std::string late = only_warning(csv_of("time_s", 1e3, 10, 30));
+  CHECK(has(late, "u.csv: line 2: "));
+  CHECK(has(late, "(and 2 more tables): is the time in ms, not s? (1 GiB would then be 17"));
+  const std::string slow = only_warning(csv_of("time_us", 1e9, 20, 30));
+  CHECK(has(slow, "less than 1/30 of the "));
+  CHECK(has(slow, "(and 2 more tables): is the time in ns, not us?"));
+  CHECK(read_measurements({folder.file("fair.csv", csv_of("time_s", 1, 10, 30))}, "dgx-h100")
+            .warnings.empty());
+}
+
+TEST_CASE("a table most of whose times are impossible is refused whole") {
+  const Folder folder;
+  // 1 GB/s after 80 us, in ms under "us": sizes up to 16 KiB are too fast, larger ones could be.
+  std::string text = "collective,gpus,message_bytes,time_us\n";
+  for (int power = 3; power <= 22; ++power)
+    text += fmt::format("all_reduce,16,{:.0f},{:.6g}\n", std::exp2(power),
+                        (80e-6 + std::exp2(power) / 1e9) * 1e3);
+  const Measurements read = read_measurements({folder.file("part.csv", text)}, "dgx-h100");
+  CHECK(read.observations.rows.empty());
+  REQUIRE(read.observations.refused.size() == 20);
+  CHECK(has(read.observations.refused.front().reason, "shorter than any kernel takes to start"));
+  CHECK(
+      has(read.observations.refused.back().reason, "12 of 20 times of this table are impossible"));
+}
+
+TEST_CASE("a fit that misses its own rows is said") {
+  const Folder folder;
+  const auto warnings = [&](double spread) {
+    std::string text = "collective,gpus,message_bytes,time_s\n";
+    unsigned state = 7;
+    for (int power = 24; power <= 30; ++power)
+      for (const int part : {2, 3}) {
+        state = state * 1664525U + 1013904223U;  // Numerical Recipes' generator
+        const double bytes = std::exp2(power) / 2 * part;
+        text += fmt::format("all_reduce,16,{:.0f},{:.6e}\n", bytes,
+                            bytes / 1e11 * std::exp(spread * (state / 2147483648.0 - 1)));
+      }
+    return fit_warnings(calibrate(read_measurements({folder.file("n.csv", text)}, "dgx-h100")));
+  };
+  CHECK(warnings(0.02).empty());
+  const auto bad = warnings(2.5);
+  REQUIRE(bad.size() == 1);
+  INFO(bad[0]);
+  CHECK(has(bad[0], "in the median at all_reduce from 16 MiB (1"));
 }

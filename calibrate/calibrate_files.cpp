@@ -161,7 +161,7 @@ Measurements read_measurements(const std::vector<std::string>& files, const std:
   return all;
 }
 
-Calibration calibrate(const Measurements& measurements) {
+Calibration calibrate(const Measurements& measurements, const FitPart& part) {
   Calibration calibration;
   calibration.description =
       fmt::format("collectives and kernels measured on {}", measurements.cluster.name);
@@ -173,9 +173,11 @@ Calibration calibrate(const Measurements& measurements) {
   calibration.sources = measurements.sources;
   calibration.refused = measurements.observations.refused;
   if (!measurements.observations.rows.empty()) {
-    calibration.collectives = fit_collectives(measurements.observations.rows, measurements.cluster);
+    calibration.collectives =
+        fit_collectives(measurements.observations.rows, measurements.cluster, {.part = part});
   }
   if (!measurements.kernels.empty()) {
+    if (part) part("kernels");
     calibration.kernels = fit_kernels(measurements.kernels, measurements.cluster.node.gpu);
   }
   if (!calibration.collectives && !calibration.kernels) {

@@ -37,7 +37,7 @@ void refuse_failed(const std::vector<MeasuredRun>& runs);
 void refuse_wrong(const std::vector<MeasuredRun>& runs);
 
 // The fit. Throws InputError when nothing can be fitted, or when what comes out is so far from any
-// machine that load_calibration would refuse it.
-Calibration calibrate(const Measurements& measurements);
+// machine that load_calibration would refuse it. `part`: told what begins ("all_reduce").
+Calibration calibrate(const Measurements& measurements, const FitPart& part = {});
 
 }  // namespace amsp

@@ -3,9 +3,11 @@
 // a smooth correction where measurements are near (docs/model/20-collectives.md).
 #pragma once
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json_value.hpp"
@@ -90,8 +92,10 @@ inline int correction_domain(const GroupShape& shape) { return shape.nodes > 1 ?
 Kriging make_correction(const KindFit& fit, const Kernel3& kernel, const Hardware& hardware);
 std::vector<Kriging::Point> correction_points(const KindFit& fit, const Hardware& hardware);
 
+using FitPart = std::function<void(std::string_view)>;
 struct FitOptions {
   bool correct = true;  // false: physics alone
+  FitPart part = {};    // told which part of the fit begins
 };
 CollectiveCalibration fit_collectives(std::vector<Observation> rows, const ClusterSpec& cluster,
                                       const FitOptions& options = {});

@@ -142,10 +142,12 @@ CollectiveCalibration fit_collectives(std::vector<Observation> rows, const Clust
     if (!is_pairwise(row.kind)) shared.push_back(row);
   }
   if (shared.empty()) shared = rows;
+  if (options.part) options.part("what all share");
   fit_system(shared, result);
   std::map<CollectiveKind, std::vector<Observation>> by_kind;
   for (Observation& row : rows) by_kind[row.kind].push_back(std::move(row));
   for (auto& [kind, of_kind] : by_kind) {
+    if (options.part) options.part(name_of(kind));
     KindFit fit;
     fit.kind = kind;
     take(fit_stage(of_kind, kind_stage(result.system.parameters, kind), result.hardware), fit);

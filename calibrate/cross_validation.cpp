@@ -72,7 +72,14 @@ class Validation {
     }
   }
 
-  std::vector<HeldOutRow> take() { return std::move(held_out_); }
+  std::vector<HeldOutRow> run(const ValidationProgress& progress) {
+    for (std::size_t i = 0; i < fits_.size(); ++i) {
+      if (progress) progress(i, fits_.size());
+      judge(fits_[i]);
+    }
+    if (progress && !fits_.empty()) progress(fits_.size(), fits_.size());
+    return std::move(held_out_);
+  }
 
  private:
   static double octave(const Observation& row) { return quarter_octave(row.bytes); }
@@ -113,20 +120,35 @@ class Validation {
     });
   }
 
+  // One fit without some rows, and those that it is judged by; as places in rows_.
+  struct Fit {
+    LeftOut left_out;
+    int largest;
+    std::vector<std::size_t> kept, judged;
+  };
+
   void hold_out(LeftOut left_out, const Choice& leave, const Choice& judge, int largest = 0) {
-    std::vector<Observation> kept, judged;
-    for (const Observation& row : rows_) {
-      if (!leave(row)) kept.push_back(row);
-      if (judge(row)) judged.push_back(row);
+    Fit fit{left_out, largest, {}, {}};
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      if (!leave(rows_[i])) fit.kept.push_back(i);
+      if (judge(rows_[i])) fit.judged.push_back(i);
     }
-    if (kept.empty() || judged.empty()) return;
-    const CollectiveCalibration fit = fit_collectives(kept, cluster_);
-    for (const Observation& row : judged) {
-      if (left_out != LeftOut::kind && fit.find(row.kind) == nullptr) continue;
+    if (!fit.kept.empty() && !fit.judged.empty()) fits_.push_back(std::move(fit));
+  }
+
+  void judge(const Fit& without) {
+    std::vector<Observation> kept;
+    for (const std::size_t i : without.kept) kept.push_back(rows_[i]);
+    const CollectiveCalibration fit = fit_collectives(std::move(kept), cluster_);
+    for (const std::size_t i : without.judged) {
+      const Observation& row = rows_[i];
+      if (without.left_out != LeftOut::kind && fit.find(row.kind) == nullptr) continue;
       const CurveValue value = fit.at(row.kind, row.bytes, row.shape);
-      HeldOutRow result{
-          row, left_out, 1, std::log(value.time / row.time), false, line_error(left_out, row)};
-      if (largest > 0) result.scale_ratio = static_cast<double>(row.shape.ranks) / largest;
+      HeldOutRow result{row,   without.left_out,
+                        1,     std::log(value.time / row.time),
+                        false, line_error(without.left_out, row)};
+      if (without.largest > 0)
+        result.scale_ratio = static_cast<double>(row.shape.ranks) / without.largest;
       result.covered = std::abs(result.log_error) <= std::log(value.factor90());
       held_out_.push_back(std::move(result));
     }
@@ -134,6 +156,7 @@ class Validation {
 
   const std::vector<Observation>& rows_;
   const ClusterSpec& cluster_;
+  std::vector<Fit> fits_;
   std::vector<HeldOutRow> held_out_;
 };
 
@@ -174,8 +197,8 @@ std::string_view name_of(LeftOut left_out) {
 }
 
 std::vector<HeldOutRow> cross_validate(const std::vector<Observation>& rows,
-                                       const ClusterSpec& cluster,
-                                       const std::vector<LeftOut>& what) {
+                                       const ClusterSpec& cluster, const std::vector<LeftOut>& what,
+                                       const ValidationProgress& progress) {
   Validation validation(rows, cluster);
   for (const LeftOut left_out : what) {
     if (left_out == LeftOut::size) validation.each_size();
@@ -183,7 +206,7 @@ std::vector<HeldOutRow> cross_validate(const std::vector<Observation>& rows,
     if (left_out == LeftOut::scales_above) validation.scales_above();
     if (left_out == LeftOut::kind) validation.each_kind();
   }
-  return validation.take();
+  return validation.run(progress);
 }
 
 ErrorSummary summarise(const std::vector<HeldOutRow>& rows) {

@@ -2,6 +2,7 @@
 // How well a fit predicts what it has not seen: leaves out each size, each scale, all scales above
 // a given one, and each kind, in turn.
 #pragma once
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -32,13 +33,16 @@ struct ErrorSummary {
   double covered = 0;  // share of rows inside their 90 % interval
 };
 
+// Told before the first fit and after each: how many of how many are done.
+using ValidationProgress = std::function<void(std::size_t done, std::size_t fits)>;
+
 // A left-out kind is predicted from the physics of the others, where the same domain (inside a
 // node, across) was measured of one of them. Sizes and scales at the edge of what was measured
 // (inside a node and across, apart) are not left out singly: predicting them is extrapolation,
 // which "scales above" judges.
 std::vector<HeldOutRow> cross_validate(const std::vector<Observation>& rows,
-                                       const ClusterSpec& cluster,
-                                       const std::vector<LeftOut>& what);
+                                       const ClusterSpec& cluster, const std::vector<LeftOut>& what,
+                                       const ValidationProgress& progress = {});
 
 ErrorSummary summarise(const std::vector<HeldOutRow>& rows);
 // Of the straight lines; `covered` stays 0.

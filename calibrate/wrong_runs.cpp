@@ -14,6 +14,12 @@
 namespace amsp {
 namespace {
 
+// To two digits: bandwidths are printed with few.
+std::string rounded(double factor) {
+  const double unit = std::pow(10, std::floor(std::log10(factor)) - 1);
+  return fmt::format("{:.12g}", std::round(factor / unit) * unit);
+}
+
 // "by the same factor, 1000: is the time in ns, or algbw in MB/s?"
 std::string cause(const std::vector<double>& factors) {
   if (factors.empty()) return "";
@@ -22,7 +28,7 @@ std::string cause(const std::vector<double>& factors) {
   // Two printed digits of an algbw are half a percent off at best, one digit 10 %.
   if (*most / *least > 1.25) return " by different factors: edited, or columns mixed up?";
   const std::string unit = unit_question(typical);
-  return fmt::format(" by the same factor, {:.4g}{}", typical < 1 ? 1 / typical : typical,
+  return fmt::format(" by the same factor, {}{}", rounded(typical < 1 ? 1 / typical : typical),
                      unit.empty() ? "" : ": " + unit);
 }
 

@@ -4,9 +4,13 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <optional>
+#include <set>
 
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
+#include "base/progress.hpp"
 #include "base/terminal.hpp"
 #include "calibrate/calibrate_files.hpp"
 #include "calibrate/cross_validation.hpp"
@@ -49,15 +53,16 @@ class CalibrateCommand : public Command {
                  "print the residual of every row (with --cross-validate: of those left out)",
                  residuals_);
     options.flag("--parse-only", "print what was read and stop", parse_only_);
-    options.choice("--format", "FORMAT", "table, csv or json (with --parse-only)", format_,
+    options.choice("--format", "FORMAT", "of --parse-only: table (default), csv or json", format_,
                    {"table", "csv", "json"});
   }
   int run() override {
+    refuse_unused();
     if (parse_only_) return print_runs();
     const Measurements measurements = read_measurements(logs_, cluster_);
     for (const std::string& warning : measurements.warnings) remark("warning: " + warning + "\n");
     if (cross_validate_) return print_validation(measurements);
-    const Calibration calibration = calibrate(measurements);
+    const Calibration calibration = fit(measurements);
     for (const std::string& warning : fit_warnings(calibration))
       remark("warning: " + warning + "\n");
     const std::string report = fit_report(calibration, residuals_);
@@ -70,6 +75,38 @@ class CalibrateCommand : public Command {
   }
 
  private:
+  // Options that the question asked would not use.
+  void refuse_unused() const {
+    const auto refuse = [](bool given, const char* option, const char* why) {
+      if (given) throw InputError(Place{"command line", option}, why);
+    };
+    if (parse_only_) {
+      const char* const why = "has no use with --parse-only, which fits nothing";
+      refuse(cross_validate_, "--cross-validate", why);
+      refuse(residuals_, "--residuals", why);
+      refuse(!cluster_.empty(), "--cluster", why);
+      refuse(!output_.empty(), "--output", "has no use with --parse-only, which prints to stdout");
+    } else {
+      refuse(!format_.empty(), "--format",
+             "is of --parse-only: the report of a fit is text, the calibration JSON (-o)");
+    }
+    refuse(cross_validate_ && !output_.empty(), "--output",
+           "has no use with --cross-validate, which makes no calibration");
+  }
+
+  // Parts of the fit as steps of a bar: what the kinds share, then each kind.
+  static Calibration fit(const Measurements& measurements) {
+    std::set<CollectiveKind> kinds;
+    for (const Observation& row : measurements.observations.rows) kinds.insert(row.kind);
+    Progress progress("calibrate", static_cast<std::int64_t>(kinds.size()) + 1);
+    bool begun = false;
+    return calibrate(measurements, [&](std::string_view part) {
+      if (begun) progress.advance();
+      begun = true;
+      progress.phase(part);
+    });
+  }
+
   // Every file is read before anything is printed; a file without a measurement is an error, but
   // the others are still shown.
   int print_runs() {
@@ -96,9 +133,21 @@ class CalibrateCommand : public Command {
   int print_validation(const Measurements& measurements) const {
     const auto& rows = measurements.observations.rows;
     if (rows.empty()) throw InputError("nothing to validate: the files hold no collective times");
+    if (!measurements.kernels.empty())
+      note(
+          fmt::format("{} of kernels are not used: --cross-validate is of collectives; the report "
+                      "without it leaves out kernel times in turn",
+                      counted(measurements.kernels.size(), "time")));
+    std::optional<Progress> progress;
     const auto held_out =
         cross_validate(rows, measurements.cluster,
-                       {LeftOut::size, LeftOut::scale, LeftOut::scales_above, LeftOut::kind});
+                       {LeftOut::size, LeftOut::scale, LeftOut::scales_above, LeftOut::kind},
+                       [&](std::size_t done, std::size_t fits) {
+                         if (!progress)
+                           progress.emplace("cross-validate", static_cast<std::int64_t>(fits));
+                         if (done > 0) progress->advance();
+                       });
+    progress.reset();
     const std::string text = validation_report(held_out, rows, residuals_);
     std::fwrite(text.data(), 1, text.size(), stdout);
     return 0;
@@ -110,7 +159,7 @@ class CalibrateCommand : public Command {
   bool cross_validate_ = false;
   bool residuals_ = false;
   bool parse_only_ = false;
-  std::string format_ = "table";
+  std::string format_;  // empty: not given
 };
 
 }  // namespace

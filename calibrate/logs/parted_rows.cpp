@@ -28,7 +28,6 @@ std::vector<std::string_view> cells_of(std::string_view line, char mark) {
     cells.push_back(trim(cell));
     begin = end + 1;
   }
-  while (!cells.empty() && cells.back().empty()) cells.pop_back();
   return cells;
 }
 
@@ -49,22 +48,36 @@ bool are_cells(const std::vector<std::string_view>& cells) {
   });
 }
 
-// "1 048 576": blanks that part thousands inside a cell.
+// A date with a time of day is two words in nccl-tests' own table (-T), too.
+bool is_date_and_time(std::string_view cell) {
+  return cell.find_first_not_of("0123456789-/:. ") == std::string_view::npos &&
+         cell.find(':') != std::string_view::npos;
+}
+
+// A cell is one word: "1 048 576", whose blanks part thousands, "sum or max", "time (us)". Marks in
+// front of a title ("# size") stay.
 void append_cell(std::string_view cell, std::string& text) {
-  const bool number = cell.find_first_not_of("0123456789 .,") == std::string_view::npos;
   text += cell.empty() ? "N/A" : "";
-  for (const char c : cell)
-    if (!number || c != ' ') text += c;
+  const bool whole = is_date_and_time(cell) || cell.starts_with('#');
+  const bool number = !cell.empty() && is_digit(cell[0]);
+  for (std::size_t i = 0; i < cell.size(); ++i) {
+    if (whole || (cell[i] != ' ' && cell[i] != '\t'))
+      text += cell[i];
+    else if (!number && cell[i + 1] != '(')
+      text += '_';
+  }
   text += ' ';
 }
 
 }  // namespace
 
-std::string_view with_blanks_between(std::string_view line, std::string& buffer) {
+std::string_view with_blanks_between(std::string_view line, std::string& buffer,
+                                     std::size_t columns) {
   if (!may_be_cells(line)) return line;
   for (const char mark : {',', ';', '|'}) {
     if (line.find(mark) == std::string_view::npos) continue;
-    const std::vector<std::string_view> cells = cells_of(line, mark);
+    std::vector<std::string_view> cells = cells_of(line, mark);
+    while (cells.size() > columns && cells.back().empty()) cells.pop_back();
     if (!are_cells(cells)) continue;
     buffer.clear();
     for (const std::string_view cell : cells) append_cell(cell, buffer);

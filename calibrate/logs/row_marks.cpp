@@ -30,7 +30,7 @@ DecimalMarks marks_of_rows(std::string_view content) {
   for (LogLine line; lines.next(line);) {
     if (line.raw.find_first_of(".,") == std::string_view::npos) continue;
     clean_line(line.raw, cleaned);
-    const Words words = split_words(with_blanks_between(split_nccl_noise(cleaned).data, parted));
+    const Words words = split_words(with_blanks_between(split_nccl_noise(cleaned).data, parted, 0));
     const auto first = find_row(words);
     if (!first) continue;
     for (std::size_t i = *first; i < words.size; ++i)

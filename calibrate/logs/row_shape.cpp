@@ -93,13 +93,61 @@ bool is_numbers(const Words& words) {
   return true;
 }
 
-bool has_size_and_type(const Words& words, std::string_view text) {
+namespace {
+
+bool is_alnum(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+std::size_t leading_digits(std::string_view word) {
   std::size_t digits = 0;
-  const std::string_view first = words[0];
-  const auto is_alnum = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
-  while (digits < first.size() && std::isdigit(static_cast<unsigned char>(first[digits])) != 0)
+  while (digits < word.size() && std::isdigit(static_cast<unsigned char>(word[digits])) != 0)
     ++digits;
-  if (digits == 0) return false;
+  return digits;
+}
+
+// A word that no row has: letters (also beyond ASCII) that name no type, reduction or unit.
+bool is_prose_word(std::string_view word) {
+  const auto is_letter = [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x80 || std::isalpha(byte) != 0;
+  };
+  if (word.size() < 2 || !std::all_of(word.begin(), word.end(), is_letter)) return false;
+  if (log_dtype(word) || is_number_cell(word)) return false;
+  for (const std::string_view known :
+       {"sum", "prod", "min", "max", "avg", "mulsum", "none", "na", "bytes", "byte", "kb", "mb",
+        "gb", "kib", "mib", "gib", "ns", "us", "ms"})
+    if (equal_ignoring_case(word, known)) return false;
+  return true;
+}
+
+// "2 half nodes were used": as many words of prose as numbers. A row that begins with a size from
+// 10000 on is one whatever was printed into it.
+bool is_prose(std::string_view text, std::size_t digits) {
+  if (digits >= 5) return false;
+  std::size_t prose = 0, numbers = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = text.find_first_not_of(" \t,;:!?|\"'()[]", at);
+    if (begin == std::string_view::npos) break;
+    at = std::min(text.find_first_of(" \t,;:!?|\"'()[]", begin), text.size());
+    std::string_view word = text.substr(begin, at - begin);
+    while (!word.empty() && word.back() == '.') word.remove_suffix(1);
+    if (is_prose_word(word)) ++prose;
+    if (leading_digits(word) > 0 || word == "-1") ++numbers;
+  }
+  return prose >= numbers && prose > 0;
+}
+
+// "2024/05/01", "1.": not even a size that was written in another way.
+bool is_date_or_item(std::string_view word, std::size_t digits) {
+  if (digits == word.size() || digits >= 5) return false;
+  return word[digits] == '/' || (word[digits] == '.' && digits + 1 == word.size());
+}
+
+}  // namespace
+
+bool has_size_and_type(const Words& words, std::string_view text) {
+  const std::string_view first = words[0];
+  const std::size_t digits = leading_digits(first);
+  if (digits == 0 || is_date_or_item(first, digits) || is_prose(text, digits)) return false;
   const bool ends = digits == first.size() || (!is_alnum(first[digits]) && first[digits] != ':' &&
                                                first[digits] != '-' && first[digits] != ')');
   if (!ends && !row_size(first) && !looks_like_row(words)) return false;

@@ -31,8 +31,8 @@ bool is_number_cell(std::string_view word);
 bool looks_like_row(const Words& words);
 // A whole number, then nothing but numbers and data types.
 bool is_numbers(const Words& words);
-// Begins with a whole number or size and holds the name of a data type; times of day, dates with
-// dashes and lists numbered with a bracket are none.
+// Begins with a whole number or size and holds the name of a data type; times of day, dates,
+// numbered lists and prose (as many other words as numbers) are none.
 bool has_size_and_type(const Words& words, std::string_view text);
 // For lines that look like a row of a table of so many columns (0: no title line) and are none.
 std::string why_no_row(const Words& words, std::size_t columns);

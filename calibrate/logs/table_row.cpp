@@ -90,11 +90,12 @@ bool take_fact(Column column, std::string_view word, MeasuredRow& row) {
       row.dtype = log_dtype(word);
       return row.dtype.has_value();
     case Column::redop:
+      if (equal_ignoring_case(word, "n/a")) return true;  // an empty cell of a rewritten table
       row.redop = to_lower(word);
       return is_alphabetic(word);
     case Column::root:
       if (whole && *whole < 1000000) row.root = static_cast<int>(*whole);
-      return whole || word == "-1";
+      return whole || word == "-1" || equal_ignoring_case(word, "n/a");
     case Column::algorithm:
       row.algorithm = algorithm_name(word);
       return true;

@@ -186,6 +186,50 @@ TEST_CASE("rows of nccl-tests whose cells commas, semicolons or bars part") {
   CHECK(only_run(log(kRow + replaced(commas, "262144", "") + "\n"), "a.txt").refused.size() == 1);
 }
 
+TEST_CASE("cells at the end of a parted row stay empty; blanks in a cell shift nothing") {
+  const std::string title =
+      "# size,count,type,redop,root,time (us),algbw,busbw,#wrong,time (us),algbw,busbw,#wrong\n";
+  const std::string row = "1048576,262144,float,sum,-1,50.5,20.76,38.93,0,49.00,21.40,40.13,0";
+  const auto read = [&](const std::string& line) {
+    CAPTURE(line);
+    const MeasuredRun run = only_run(title + line + "\n", "a.txt");
+    CHECK(run.refused.empty());
+    REQUIRE(run.rows.size() == 1);
+    return run.rows[0];
+  };
+  CHECK(us(read(row).in_place) == Approx(49));
+  // A half alone: its last number may have one digit only, since its cells are all there.
+  const MeasuredRow half = read("1048576,262144,float,sum,-1,50.5,,,,,,,");
+  CHECK(us(half.out_of_place) == Approx(50.5));
+  CHECK_FALSE(half.in_place.time);
+  CHECK(us(read(replaced(row, ",0,49.00,21.40,40.13,0", ",,49.00,21.40,,")).in_place) ==
+        Approx(49));
+  // More marks at the end than columns.
+  CHECK(us(read(row + ",,").in_place) == Approx(49));
+  CHECK(us(read(replaced(row, "sum", "pre mul sum")).in_place) == Approx(49));
+  CHECK(read(replaced(row, "sum", "pre mul sum")).redop == "pre_mul_sum");
+  CHECK(us(read(replaced(row, "sum,-1", ",")).in_place) == Approx(49));
+  CHECK(us(read(replaced(row, ",", ", ")).in_place) == Approx(49));
+  CHECK(read(replaced(row, "1048576,", "1 MiB,")).bytes == Bytes(1048576));
+}
+
+TEST_CASE("prose that begins with a number and names a data type is no row") {
+  for (const std::string line :
+       {"2 half nodes were used for this run", "2 half nodes", "2024/05/01 float run of the day",
+        "1. float is the type", "3 float tests follow", "10 int8 kernels", "2024/05/01 float",
+        "1. float", "4 Knoten, half, f\xc3\xbcr heute"}) {
+    CAPTURE(line);
+    CHECK(only_run(log(kRow + line + "\n"), "a.txt").refused.empty());
+  }
+  // Damaged rows, also with words in them.
+  for (const std::string line : {"8 2 float", "64 x16 float sum -1 12.3", "1024 256b float N/A",
+                                 "33554432 83886o8 float sum error while loading libraries",
+                                 "16777216/float", "2048 half"}) {
+    CAPTURE(line);
+    CHECK(only_run(log(kRow + line + "\n"), "a.txt").refused.size() == 1);
+  }
+}
+
 TEST_CASE("whatever begins with a number and names a data type is read or refused") {
   for (const std::string line :
        {"1048576 float sum", "1048576 262144 float", "1048576,262144,float", "1048576/262144/float",

@@ -38,7 +38,8 @@ class TextReader {
       take_fact_line(cleaned_, line_, facts());
     }
     if (!trim(split.data).empty())
-      take_data(with_blanks_between(split.data, parted_), facts_possible);
+      take_data(with_blanks_between(split.data, parted_, table_ ? table_->columns.size() : 0),
+                facts_possible);
   }
 
   std::vector<MeasuredRun> finish() {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.hpp"
 #include "base/units_text.hpp"
 #include "report/table.hpp"
 
@@ -91,7 +92,8 @@ std::string explanation_table(const ExplanationReport& report) {
   const std::string misfit =
       report.fit_advice.empty()
           ? ""
-          : fmt::format("\n{} GPUs: does not fit; {}\n", report.schedule.world, report.fit_advice);
+          : fmt::format("\n{}: does not fit; {}\n", counted(report.schedule.world, "GPU"),
+                        report.fit_advice);
   return fmt::format(
       "step time {} on {} ranks ({} rank classes, {} link classes)\n{}\n{}\n{}\n{}\n{}\n{}",
       human(result.step_time), report.schedule.world, result.rank_classes.size(),

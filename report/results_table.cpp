@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/counted.hpp"
 #include "report/csv.hpp"
 #include "report/notes.hpp"
 #include "report/results.hpp"
@@ -65,8 +66,8 @@ std::string notes_text(const std::vector<ReportedRun>& runs) {
   std::string text;
   for (const ReportedRun& reported : runs)
     if (!reported.run.fits)
-      text +=
-          fmt::format("{} GPUs: does not fit; {}\n", reported.run.gpus, reported.run.fit_advice);
+      text += fmt::format("{}: does not fit; {}\n", counted(reported.run.gpus, "GPU"),
+                          reported.run.fit_advice);
   for (const std::string& note : notes_of(runs)) text += note + "\n";
   return text.empty() ? "" : "\n" + text;
 }

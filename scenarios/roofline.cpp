@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/counted.hpp"
 #include "base/units_text.hpp"
 
 namespace amsp {
@@ -40,24 +41,25 @@ void hold_to_roofline(RunResult& result, const GpuSpec& gpu) {
   if (result.step_time < roofline) {
     result.step_time_low = result.step_time;
     result.notes.push_back(fmt::format(
-        "{} GPUs: impossible: the kernels of a step need {} at the data-sheet peak of a {}, but "
+        "{}: impossible: the kernels of a step need {} at the data-sheet peak of a {}, but "
         "the step takes {} (MFU {:.3f}); a compute efficiency or a table of kernel times is too "
         "fast",
-        result.gpus, human(roofline), gpu.name, human(result.step_time), result.mfu));
+        counted(result.gpus, "GPU"), human(roofline), gpu.name, human(result.step_time),
+        result.mfu));
     return;
   }
   if (result.step_time_low < roofline) {
     result.step_time_low = roofline;
     result.notes.push_back(
-        fmt::format("{} GPUs: the fast end of the interval is cut at {}, what the kernels of a "
+        fmt::format("{}: the fast end of the interval is cut at {}, what the kernels of a "
                     "step need at the data-sheet peak of a {}",
-                    result.gpus, human(roofline), gpu.name));
+                    counted(result.gpus, "GPU"), human(roofline), gpu.name));
   }
   if (result.mfu > 1)
     result.notes.push_back(fmt::format(
-        "{} GPUs: MFU {:.3f} is above 1 because its formula counts all of the attention, of which "
+        "{}: MFU {:.3f} is above 1 because its formula counts all of the attention, of which "
         "causal kernels compute half; they reach {:.3f} of the peak",
-        result.gpus, result.mfu, roofline / result.step_time));
+        counted(result.gpus, "GPU"), result.mfu, roofline / result.step_time));
 }
 
 }  // namespace amsp

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.hpp"
 #include "base/file.hpp"
 #include "base/progress.hpp"
 #include "calibrate/wide_interval.hpp"
@@ -99,7 +100,7 @@ RunResult Machine::simulate(const ModelShape& model, const Training& training,
   hold_to_roofline(result, cluster_.node.gpu);
   if (const std::string wide = said_of_interval(result.step_time_low, result.step_time_high);
       !wide.empty())
-    result.notes.push_back(fmt::format("{} GPUs: {}", gpus(), wide));
+    result.notes.push_back(fmt::format("{}: {}", counted(gpus(), "GPU"), wide));
   result.memory_limit = cluster_.node.gpu.memory - training.memory_reserve;
   result.fits = result.memory.peak <= result.memory_limit;
   result.fit_advice =

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/file.hpp"
 #include "base/terminal.hpp"
@@ -97,8 +98,8 @@ class InitCommand : public Command {
     const int batch = (1024 + gpus - 1) / gpus * gpus;  // the paper's 1024 where it divides
     return fmt::format(
         kText,
-        fmt::arg("description",
-                 json_text(fmt::format("{} on {} GPUs of {}", model.name, gpus, cluster.name))),
+        fmt::arg("description", json_text(fmt::format("{} on {} of {}", model.name,
+                                                      counted(gpus, "GPU"), cluster.name))),
         fmt::arg("cluster_note", fmt::format("{}: {} GPUs a node, {} NICs.", cluster.node.gpu.name,
                                              cluster.node.gpus, cluster.node.nics.size())),
         fmt::arg("cluster", json_text(cluster_)), fmt::arg("node_gpus", cluster.node.gpus),
@@ -122,7 +123,8 @@ class InitCommand : public Command {
     const Scenario tried = parse_scenario(JsonValue::parse_text(text, "amsp init"), "init");
     for (const int gpus : tried.gpus) {
       const RunResult run = run_scenario(tried, gpus, {});
-      if (!run.fits) note(fmt::format("on {} GPUs this does not fit: {}", gpus, run.fit_advice));
+      if (!run.fits)
+        note(fmt::format("on {} this does not fit: {}", counted(gpus, "GPU"), run.fit_advice));
     }
   }
 

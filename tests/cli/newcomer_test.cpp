@@ -166,3 +166,11 @@ TEST_CASE("a log of another machine is warned of; one of a job that died says of
   refused("calibrate " + dead, "Test NCCL failure all_reduce.cu:44");
   refused(compare + dead + " -o figure.svg", "Test NCCL failure all_reduce.cu:44");
 }
+
+TEST_CASE("one GPU is said to be one") {
+  const std::string one =
+      "simulate paper-7b-amsp --gpus 1 --set training.global_batch=16 --set strategy=ddp --set "
+      "training.sequence_length=1024";
+  CHECK_THAT(amsp_run(one).out, Contains("\n1 GPU: does not fit") && !Contains("1 GPUs"));
+  CHECK_THAT(amsp_run(std::string("explain") + one.substr(8)).out, !Contains("1 GPUs"));
+}

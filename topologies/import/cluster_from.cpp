@@ -113,9 +113,9 @@ class Builder {
                          counted(links.usual, "NVLink"), type_.spec.name, type_.nvlinks));
     if (!slower.empty() && options_.nodes > 1)
       assume(
-          fmt::format("all {} nodes are taken to have the slower GPUs of this machine; for one of "
-                      "many, import a sound machine and simulate with --degrade",
-                      options_.nodes));
+          fmt::format("all {} are taken to have the slower GPUs of this one; for one of many, "
+                      "import a sound machine and simulate with --degrade",
+                      counted(options_.nodes, "machine")));
     if (all_on_switch)
       assume_reduction();
     else
@@ -309,8 +309,9 @@ class Builder {
       node().nics.push_back(
           {fmt::format("nic{}", i), default_nic_rate(), {}, i % groups_.sockets(), -1});
     if (count > 0) {
-      cluster_.sources.push_back(
-          fmt::format("--nics: {} of {} each", count, human_bits(default_nic_rate())));
+      cluster_.sources.push_back(fmt::format("--nics: {} of {} each{}", count,
+                                             human_bits(default_nic_rate()),
+                                             trays() > 1 ? " on each machine" : ""));
       assume(count == 1 ? "the NIC that was asked for is on the first socket"
                         : fmt::format("the {} NICs that were asked for are spread over the sockets",
                                       count));
@@ -321,10 +322,9 @@ class Builder {
       assume("no NIC in the files: the cluster is one node; add NICs with --nics");
     }
     if (count == 0 && options_.nodes > trays())
-      throw InputError({facts_.source, ""},
-                       fmt::format("shows no NIC, which {} nodes need; add some with --nics N "
-                                   "--nic-rate RATE",
-                                   options_.nodes));
+      throw InputError({facts_.source, ""}, fmt::format("shows no NIC, which {} need; add some "
+                                                        "with --nics N --nic-rate RATE",
+                                                        several_nodes()));
   }
 
   static std::string human_bits(Bandwidth rate) {
@@ -349,11 +349,17 @@ class Builder {
   // Machines that are one node.
   [[nodiscard]] int trays() const { return options_.nvlink_domain.value_or(1); }
 
+  // "2 nodes", "2 nodes of 18 machines".
+  [[nodiscard]] std::string several_nodes() const {
+    const std::string nodes = counted((options_.nodes + trays() - 1) / trays(), "node");
+    return trays() > 1 ? fmt::format("{} of {}", nodes, counted(trays(), "machine")) : nodes;
+  }
+
   void join_trays() {
     if (trays() > 1) {
       if (options_.nodes % trays() != 0)
         throw InputError({"command line", "--nvlink-domain"},
-                         fmt::format("{} (--nodes) do not fill domains of {}",
+                         fmt::format("{} (--nodes) cannot be parted into domains of {}",
                                      counted(options_.nodes, "machine"), trays()));
       node() = joined_by_nvswitch(node(), trays(), facts_.source, cluster_.assumptions);
       cluster_.nodes = options_.nodes / trays();

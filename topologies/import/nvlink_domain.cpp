@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/counted.hpp"
 #include "base/error.hpp"
@@ -14,17 +15,20 @@ namespace {
 
 constexpr int kMostGpus = 576;  // of a domain of fifth-generation NVLink (NVIDIA's brief)
 
-// NICs of a CPU without GPUs are reached over the CPU of the first: sockets are not joined.
+// NICs of a CPU without GPUs, and their PCIe switches, are reached over the CPU of the first:
+// sockets are not joined.
 void move_to_gpus(NodeSpec& node, std::vector<std::string>& assumptions) {
+  std::set<int> with_gpu;
+  for (int slot = 0; slot < node.gpus; ++slot) with_gpu.insert(node.socket_of_slot(slot));
+  const int home = node.socket_of_slot(0);
   std::string moved;
   for (NicSpec& nic : node.nics) {
-    bool beside_gpu = nic.pcie_switch >= 0;
-    for (int slot = 0; slot < node.gpus; ++slot)
-      beside_gpu = beside_gpu || node.socket_of_slot(slot) == nic.socket;
-    if (beside_gpu) continue;
-    nic.socket = node.socket_of_slot(0);
+    if (with_gpu.contains(nic.socket)) continue;
+    nic.socket = home;
     moved += " " + nic.name;
   }
+  for (int& socket : node.switch_socket)
+    if (!with_gpu.contains(socket)) socket = home;
   if (!moved.empty())
     assumptions.push_back("NICs of a CPU without GPUs are put on that of GPU 0:" + moved);
 }

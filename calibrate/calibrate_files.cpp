@@ -9,6 +9,7 @@
 #include "base/counted.hpp"
 #include "base/file.hpp"
 #include "calibrate/contradictions.hpp"
+#include "calibrate/nic_line_rate.hpp"
 #include "calibrate/plausible_times.hpp"
 #include "calibrate/repeated_runs.hpp"
 #include "calibrate/source_names.hpp"
@@ -149,6 +150,8 @@ Measurements read_measurements(const std::vector<std::string>& files, const std:
                      "kernel times name no GPU; say which cluster with --cluster");
   } else {
     all.cluster = cluster_of_runs(all.runs);
+    std::string guess = guessed_nic_rate(all.cluster);
+    if (!guess.empty()) all.warnings.push_back(std::move(guess));
   }
   all.observations = observations_of(all.runs, all.cluster);
   if (all.observations.rows.empty() && all.kernels.empty()) refuse_wrong(all.runs);

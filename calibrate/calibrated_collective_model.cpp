@@ -7,6 +7,7 @@
 #include "calibrate/default_collective_model.hpp"
 #include "calibrate/foreign_cluster.hpp"
 #include "calibrate/nccl_algorithm.hpp"
+#include "calibrate/nic_line_rate.hpp"
 #include "calibrate/rising_curve.hpp"
 #include "calibrate/sm_share.hpp"
 
@@ -16,8 +17,11 @@ namespace {
 class CalibratedCollectiveModel : public CollectiveModel {
  public:
   CalibratedCollectiveModel(CollectiveCalibration calibration, AchievableRates rates,
-                            std::string foreign)
-      : calibration_(std::move(calibration)), rates_(rates), foreign_(std::move(foreign)) {}
+                            std::string foreign, std::string guess)
+      : calibration_(std::move(calibration)),
+        rates_(rates),
+        foreign_(std::move(foreign)),
+        guess_(std::move(guess)) {}
 
   CollectiveEstimate estimate(CollectiveKind kind, Bytes bytes, Dtype,
                               const GroupShape& shape) const override {
@@ -52,7 +56,9 @@ class CalibratedCollectiveModel : public CollectiveModel {
   }
 
   AchievableRates achievable() const override { return rates_; }
-  std::string note() const override { return foreign_; }
+  std::string note() const override {
+    return foreign_ + (foreign_.empty() || guess_.empty() ? "" : "; ") + guess_;
+  }
 
  private:
   CurveValue at(CollectiveKind kind, Bytes bytes, const GroupShape& shape) const {
@@ -67,14 +73,15 @@ class CalibratedCollectiveModel : public CollectiveModel {
   CollectiveCalibration calibration_;
   mutable RisingCurves risen_;
   AchievableRates rates_;
-  std::string foreign_;
+  std::string foreign_;  // that it was made on other hardware
+  std::string guess_;    // what was assumed of the cluster that it was made on
 };
 
 }  // namespace
 
 std::unique_ptr<CollectiveModel> calibrated_collective_model(CollectiveCalibration calibration) {
   const AchievableRates rates = calibration.achievable();
-  return std::make_unique<CalibratedCollectiveModel>(std::move(calibration), rates, "");
+  return std::make_unique<CalibratedCollectiveModel>(std::move(calibration), rates, "", "");
 }
 
 std::unique_ptr<CollectiveModel> load_collective_model(std::string_view name_or_path,
@@ -85,11 +92,13 @@ std::unique_ptr<CollectiveModel> load_collective_model(std::string_view name_or_
   if (!calibration.collectives) return default_collective_model(cluster);
   const ClusterSpec own = calibration.made_on();
   if (same_hardware(own, cluster)) {
-    return calibrated_collective_model(std::move(*calibration.collectives));
+    const AchievableRates rates = calibration.collectives->achievable();
+    return std::make_unique<CalibratedCollectiveModel>(std::move(*calibration.collectives), rates,
+                                                       "", guessed_nic_rate(own));
   }
   ForeignCalibration moved = moved_to(cluster, std::move(*calibration.collectives), own);
   return std::make_unique<CalibratedCollectiveModel>(std::move(moved.calibration), moved.rates,
-                                                     std::move(moved.note));
+                                                     std::move(moved.note), guessed_nic_rate(own));
 }
 
 }  // namespace amsp

@@ -2,13 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
 #include "base/counted.hpp"
 #include "base/file.hpp"
-#include "calibrate/nccl_algorithm.hpp"
+#include "calibrate/nic_line_rate.hpp"
 #include "calibrate/observations.hpp"
 #include "topologies/gpu_architecture.hpp"
 
@@ -64,37 +63,6 @@ int gpus_per_node(const std::vector<MeasuredRun>& runs, std::vector<std::string>
   assumptions.push_back(
       fmt::format("the logs do not say how many GPUs a node has: {} taken", gpus));
   return gpus;
-}
-
-// What a NIC carries at least, by whichever algorithm NCCL took.
-Bytes least_on_nic(const Observation& row, int nics, const Hardware& hardware) {
-  const auto on_nic = [&](Algorithm algorithm) {
-    return algorithm->wire_bytes(row.kind, row.bytes, row.shape, nics).nic;
-  };
-  if (row.forced_algorithm && (*row.forced_algorithm)->only_where_stated()) {
-    return on_nic(*row.forced_algorithm);
-  }
-  Bytes least(HUGE_VAL);
-  for (const Candidate& candidate : candidates(row.kind, row.shape, hardware)) {
-    least = std::min(least, on_nic(candidate.algorithm));
-  }
-  return least;
-}
-
-// The slowest standard line rate that covers what the logs reach.
-Bandwidth line_rate(const std::vector<MeasuredRun>& runs, const ClusterSpec& cluster) {
-  const Hardware hardware = hardware_of(cluster);
-  Bandwidth most;
-  for (const Observation& row : observations_of(runs, cluster).rows) {
-    if (row.shape.nodes < 2) continue;
-    const int nics = row.shape.nics_per_node > 0 ? row.shape.nics_per_node
-                                                 : static_cast<int>(cluster.node.nics.size());
-    most = std::max(most, least_on_nic(row, nics, hardware) / row.time);
-  }
-  for (const double gigabits : {10.0, 25.0, 40.0, 50.0, 100.0, 200.0, 400.0, 800.0}) {
-    if (most < gigabits_per_second(gigabits)) return gigabits_per_second(gigabits);
-  }
-  return gigabits_per_second(1600);
 }
 
 // NVLink hop, PCIe hop, switch and NIC: as in the shipped cluster files.
@@ -172,12 +140,9 @@ ClusterSpec cluster_of_runs(const std::vector<MeasuredRun>& runs) {
       fmt::format("{} of type {} a node, as the logs say", counted(gpus, "GPU"), type.spec.name);
   cluster.sources = {"the measurement logs of this calibration"};
   if (nodes > 1) {
-    const Bandwidth rate = line_rate(runs, cluster);
-    for (NicSpec& nic : cluster.node.nics) nic.rate = rate;
-    cluster.assumptions.push_back(fmt::format(
-        "line rate of a NIC: the slowest standard rate that covers the measured traffic,"
-        " {:.0f} Gb/s",
-        rate.value() * 8e-9));
+    NicLineRate line = nic_line_rate(runs, cluster, type);
+    for (NicSpec& nic : cluster.node.nics) nic.rate = line.rate;
+    cluster.assumptions.push_back(std::move(line.assumption));
   } else {
     cluster.node.nics.clear();
   }

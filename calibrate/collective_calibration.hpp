@@ -48,9 +48,12 @@ struct KindFit {
   // Widen intervals until nine of ten left-out rows lie inside; sizes from 16 MiB, and below.
   double interval_factor = 1;
   double small_interval_factor = 1;
-  // Deviation of log time for each doubling of the scale beyond the measured ones: of public
-  // series about 6 %, more where this one's own largest scales surprise the physics of the others.
-  double scale_growth = 0.06;
+  // … but of what the physics alone miss of measured rows (deviation of log time) no further.
+  double most_deviation = 1;
+  double small_most_deviation = 1;
+  // Deviation of log time for each doubling of the scale beyond the measured ones: what this one's
+  // own largest scales surprise the physics of the others (fit_intervals.cpp).
+  double scale_growth = 0.14;
   double spread = 0.05;  // robust deviation of log(measured / physics)
 };
 

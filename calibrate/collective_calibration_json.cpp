@@ -157,6 +157,8 @@ Json fit_json(const CollectiveCalibration& calibration, const KindFit& fit) {
   json["spread"] = fit.spread;
   json["interval_factor"] = fit.interval_factor;
   json["small_interval_factor"] = fit.small_interval_factor;
+  json["most_deviation"] = fit.most_deviation;
+  json["small_most_deviation"] = fit.small_most_deviation;
   json["scale_growth"] = fit.scale_growth;
   if (fit.rows.empty()) return json;
   const Kernel3& kernel = fit.correction.kernel();
@@ -177,7 +179,8 @@ Json fit_json(const CollectiveCalibration& calibration, const KindFit& fit) {
 KindFit read_fit(const JsonValue& json, CollectiveKind kind,
                  const CollectiveCalibration& calibration) {
   json.accept_keys({"parameters", "covariance", "spread", "interval_factor",
-                    "small_interval_factor", "scale_growth", "correction", "rows"});
+                    "small_interval_factor", "most_deviation", "small_most_deviation",
+                    "scale_growth", "correction", "rows"});
   KindFit fit;
   fit.kind = kind;
   const std::size_t count = written_parameters(calibration.hardware.collnet);
@@ -186,6 +189,8 @@ KindFit read_fit(const JsonValue& json, CollectiveKind kind,
   fit.spread = json.at("spread").as_number(1e-6, 10);
   fit.interval_factor = json.at("interval_factor").as_number(1, 100);
   fit.small_interval_factor = json.at("small_interval_factor").as_number(1, 100);
+  fit.most_deviation = json.at("most_deviation").as_number(0, 10);
+  fit.small_most_deviation = json.at("small_most_deviation").as_number(0, 10);
   fit.scale_growth = json.at("scale_growth").as_number(0, 10);
   const auto rows = json.find("rows");
   if (!rows) return fit;

@@ -10,6 +10,7 @@
 #include "calibrate/fit_stage.hpp"
 #include "calibrate/measured_extent.hpp"
 #include "calibrate/measured_latencies.hpp"
+#include "calibrate/nccl_algorithm.hpp"
 #include "calibrate/rising_curve.hpp"
 #include "calibrate/straight_lines.hpp"
 
@@ -25,19 +26,19 @@ struct Curve {
   const Hardware& hardware;
   CollectiveKind kind;
   const GroupShape& shape;
-  Widths widths{};  // of a kind that is derived from others
-  ChoiceDoubt doubt{
-      .log_deviation =
-          2 * ChoiceDoubt{}.log_deviation};  // of the interval; more of it for such a kind
+  Widths widths{};        // of a kind that is derived from others
+  double more_doubt = 0;  // about NCCL's choice, of such a kind
 
   [[nodiscard]] PhysicsTime physics(Bytes bytes, const PhysicsParameters& parameters) const {
     return physics_time(kind, bytes, shape, hardware, parameters);
   }
   [[nodiscard]] Seconds time(Bytes bytes) const;
+  [[nodiscard]] Seconds unbounded_time(Bytes bytes, const std::optional<MeasuredLine>& line) const;
   [[nodiscard]] CurveValue value(Bytes bytes) const;
   [[nodiscard]] double parameter_deviation(Bytes bytes) const;
+  [[nodiscard]] ChoiceDoubt doubt() const;
   [[nodiscard]] double choice_variance(Bytes bytes, const PhysicsTime& likely) const;
-  [[nodiscard]] double toward_measured(Bytes bytes) const;
+  [[nodiscard]] double toward_measured(Bytes bytes, const MeasuredLine& line) const;
 };
 
 // Deviation of the logarithm of a NIC's rate in sends between pairs from that in rings: of three
@@ -54,7 +55,7 @@ Curve derived_curve(const KindFit& system, const Hardware& hardware, CollectiveK
   Curve curve{system, hardware, kind, shape};
   curve.widths = kind_stage(system.parameters, kind).width;
   const auto at = [&](Parameter p) -> double& { return curve.widths[static_cast<std::size_t>(p)]; };
-  curve.doubt.log_deviation = std::hypot(curve.doubt.log_deviation, at(Parameter::choose_ll));
+  curve.more_doubt = at(Parameter::choose_ll);
   for (double& width : curve.widths) width *= used;
   for (const Parameter choice :
        {Parameter::choose_ll, Parameter::choose_ll128, Parameter::choose_tree,
@@ -65,9 +66,26 @@ Curve derived_curve(const KindFit& system, const Hardware& hardware, CollectiveK
   return curve;
 }
 
+// About the choice: twice that of the mean, and what the fit leaves of the factors on the modelled
+// times of the candidates. (A gradient does not show these: a choice is all but a step.)
+ChoiceDoubt Curve::doubt() const {
+  double variance = 0;
+  const auto add = [&](Parameter p) {
+    const auto j = static_cast<std::size_t>(p);
+    variance = std::max(variance, fit.covariance[j][j]);
+  };
+  for (const Candidate& candidate : candidates(kind, shape, hardware)) {
+    if (candidate.protocol == Protocol::ll) add(Parameter::choose_ll);
+    if (candidate.protocol == Protocol::ll128) add(Parameter::choose_ll128);
+    if (const auto own = candidate.algorithm->choice_factor(shape)) add(*own);
+  }
+  const double of_mean = 2 * ChoiceDoubt{}.log_deviation;
+  return {std::sqrt(of_mean * of_mean + more_doubt * more_doubt + variance)};
+}
+
 // Of log time about that of the likely choice.
 double Curve::choice_variance(Bytes bytes, const PhysicsTime& likely) const {
-  const PhysicsTime all = physics_time(kind, bytes, shape, hardware, fit.parameters, doubt);
+  const PhysicsTime all = physics_time(kind, bytes, shape, hardware, fit.parameters, doubt());
   return std::pow(all.choice_deviation, 2) + std::pow(std::log(all.total() / likely.total()), 2);
 }
 
@@ -94,23 +112,34 @@ double Curve::parameter_deviation(Bytes bytes) const {
 // A group that was itself measured: a share of what the line through its measured times adds to the
 // corrected physics. These err where NCCL switches elsewhere than thought, the line where the curve
 // bends; the mean of both errs less than either. Beyond the measured sizes it halves each octave.
-double Curve::toward_measured(Bytes bytes) const {
+double Curve::toward_measured(Bytes bytes, const MeasuredLine& line) const {
   if (!(fit.line_share > 0)) return 0;
-  const auto line = measured_line(fit.rows, shape, bytes);
-  if (!line) return 0;
-  const Seconds physical = physics(line->bytes, fit.parameters).total();
+  const Seconds physical = physics(line.bytes, fit.parameters).total();
   const double corrected =
-      fit.correction.at(correction_place(fit, line->bytes, shape, hardware)).mean;
-  const double octaves = std::abs(std::log2(bytes.value() / line->bytes.value()));
-  return fit.line_share * std::exp2(-octaves) * (std::log(line->time / physical) - corrected);
+      fit.correction.at(correction_place(fit, line.bytes, shape, hardware)).mean;
+  const double octaves = std::abs(std::log2(bytes.value() / line.bytes.value()));
+  return fit.line_share * std::exp2(-octaves) * (std::log(line.time / physical) - corrected);
 }
 
-Seconds Curve::time(Bytes bytes) const {
-  double log_factor = toward_measured(bytes);
+Seconds Curve::unbounded_time(Bytes bytes, const std::optional<MeasuredLine>& line) const {
+  double log_factor = line ? toward_measured(bytes, *line) : 0;
   if (!fit.rows.empty()) {
     log_factor += fit.correction.at(correction_place(fit, bytes, shape, hardware)).mean;
   }
   return physics(bytes, fit.parameters).total() * std::exp(log_factor);
+}
+
+// Between two measured sizes of the group itself the time lies between theirs: where NCCL switches
+// in between the modelled choice may be wrong, and no hump that nobody saw is predicted.
+Seconds Curve::time(Bytes bytes) const {
+  const auto line = measured_line(fit.rows, shape, bytes);
+  const Seconds free = unbounded_time(bytes, line);
+  if (!line || bytes <= line->below || bytes >= line->above) return free;
+  const auto at_measured = [&](Bytes size) {
+    return unbounded_time(size, measured_line(fit.rows, shape, size));
+  };
+  const auto [least, most] = std::minmax({at_measured(line->below), at_measured(line->above)});
+  return std::clamp(free, least, most);
 }
 
 CurveValue Curve::value(Bytes bytes) const {
@@ -118,6 +147,8 @@ CurveValue Curve::value(Bytes bytes) const {
   value.physics = physics(bytes, fit.parameters);
   value.time = time(bytes);
   double variance = std::pow(parameter_deviation(bytes), 2) + choice_variance(bytes, value.physics);
+  const double factor = bytes < large_size ? fit.small_interval_factor : fit.interval_factor;
+  const double most = bytes < large_size ? fit.small_most_deviation : fit.most_deviation;
   if (!fit.rows.empty()) {
     const Kriging::Value correction =
         fit.correction.at(correction_place(fit, bytes, shape, hardware));
@@ -126,22 +157,44 @@ CurveValue Curve::value(Bytes bytes) const {
                              ? correction.deviation / fit.correction.kernel().amplitude
                              : 1.0;
     // Where the correction holds, the parameters' own uncertainty is corrected with the rest.
-    variance = share * share * variance + std::pow(correction.deviation, 2) + noise * noise;
+    const double stated = std::hypot(correction.deviation, noise);
+    const double widened = std::clamp(factor * stated, stated, std::max(stated, most));
+    variance = share * share * variance + widened * widened;
   } else {
     variance += fit.spread * fit.spread;
   }
-  const double factor = bytes < large_size ? fit.small_interval_factor : fit.interval_factor;
-  value.log_deviation = std::max(CurveValue::least_deviation, factor * std::sqrt(variance));
+  value.log_deviation = std::max(CurveValue::least_deviation, std::sqrt(variance));
   return value;
 }
 
+// An octave of size beyond the measured ones counts as this part of one of scale; but where the
+// time hardly depends on the size, as small messages' does, no more of them than it changes by, and
+// one.
+double size_doubt(const Curve& curve, Bytes bytes, const Standing& standing) {
+  if (!(standing.size_octaves > 0)) return 0;
+  constexpr double part = 0.3;
+  const double change = std::log2(curve.time(bytes) / curve.time(standing.nearest));
+  return part * std::min(standing.size_octaves, 1 + std::abs(change));
+}
+
 // Nobody measured where NCCL switches here: the curve of its choices, made never to fall.
+constexpr double most_unsaid = 0.1;
 void raise(CurveValue& value, const Curve& curve, Bytes bytes, bool derived, RisingCurves* known) {
-  const auto time = [&](Bytes size) { return curve.time(size); };
+  const auto point = [&](Bytes size) {
+    const PhysicsTime physics = curve.physics(size, curve.fit.parameters);
+    return CurvePoint{curve.time(size), std::clamp(physics.transfer / physics.total(), 0.0, 1.0)};
+  };
   const RisingTime risen =
-      known != nullptr ? known->of(curve.kind, curve.shape, derived, time).raised(bytes, value.time)
-                       : RisingCurve(time).raised(bytes, value.time);
+      known != nullptr
+          ? known->of(curve.kind, curve.shape, derived, point).raised(bytes, value.time)
+          : RisingCurve(point).raised(bytes, value.time);
   value.time = risen.time;
+  if (risen.log_shift > most_unsaid) {
+    value.note += fmt::format(
+        "{}NCCL's modelled choices would make more bytes take less time near here: levelled by "
+        "{:.0f} %",
+        value.note.empty() ? "" : "; ", 100 * std::expm1(risen.log_shift));
+  }
   value.log_deviation = std::hypot(value.log_deviation, risen.log_shift / CurveValue::z90);
 }
 
@@ -156,7 +209,8 @@ CurveValue CollectiveCalibration::at(CollectiveKind kind, Bytes bytes, const Gro
       CurveValue value = curve.value(bytes);
       value.range = standing->range;
       value.note = standing->note;
-      value.log_deviation = std::hypot(value.log_deviation, fit->scale_growth * standing->octaves);
+      const double octaves = standing->octaves + size_doubt(curve, bytes, *standing);
+      value.log_deviation = std::hypot(value.log_deviation, fit->scale_growth * octaves);
       if (!standing->scale_measured) raise(value, curve, bytes, false, known);
       return value;
     }
@@ -173,7 +227,6 @@ CurveValue CollectiveCalibration::at(CollectiveKind kind, Bytes bytes, const Gro
   }
   const Curve curve = derived_curve(measured.empty() ? guess : system, hardware, kind, shape);
   CurveValue value = curve.value(bytes);
-  raise(value, curve, bytes, true, known);
   value.range = PredictionRange::extrapolated;
   if (measured.empty()) {
     value.range = PredictionRange::default_model;
@@ -186,6 +239,7 @@ CurveValue CollectiveCalibration::at(CollectiveKind kind, Bytes bytes, const Gro
   } else {
     value.note = "not measured; derived from the physics of " + measured;
   }
+  raise(value, curve, bytes, true, known);
   return value;
 }
 

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/counted.hpp"
 #include "base/units_text.hpp"
 #include "calibrate/measured_latencies.hpp"
+#include "calibrate/nccl_algorithm.hpp"
 #include "calibrate/pair_channels.hpp"
 #include "calibrate/physics.hpp"
 #include "calibrate/sm_share.hpp"
@@ -65,23 +67,23 @@ class DefaultCollectiveModel : public CollectiveModel {
       estimate.protocol = "Simple";
       return estimate;
     }
-    const bool pairs = kind == CollectiveKind::send_recv && shape.nodes > 1;
-    const Bandwidth most = rate_of_pair(shape, hardware_);
-    const PhysicsTime time =
-        fastest(kind, bytes, shape, pairs ? at_most(parameters_, most) : parameters_);
+    const PhysicsTime time = fastest(kind, bytes, shape, hardware_, parameters_);
     estimate.time = time.total();
     estimate.latency = time.latency;
     estimate.fluid = time.transfer;
-    estimate.low = estimate.time * lowest;
-    const Bandwidth least = std::min(most / slower_transfer, slowest_channel);
-    estimate.high = fastest(kind, bytes, shape, pairs ? at_most(slow_, least) : slow_).total();
+    estimate.low =
+        std::min(estimate.time, std::max(estimate.time * lowest, at_line_rate(kind, bytes, shape)));
+    estimate.high = slowest(kind, bytes, shape);
     estimate.algorithm = name_of(time.candidate.algorithm);
     estimate.protocol = name_of(time.candidate.protocol);
     estimate.range_note = "no calibration: data-sheet rates and latencies of public logs";
-    if (pairs && most < Bandwidth(parameters_[Parameter::rate_nic]))
+    const double share = pair_share(kind, shape);
+    if (share < 1) {
+      const Bandwidth carried(parameters_[Parameter::rate_nic] * share);
       estimate.range_note +=
           fmt::format("; NCCL gives a pair {} in this group, {} in all",
-                      counted(channels_of_pair(shape, hardware_), "channel"), human(most));
+                      counted(channels_of_pair(shape, hardware_), "channel"), human(carried));
+    }
     estimate.sm_share = sm_share(time.candidate, bytes, shape, hardware_);
     return estimate;
   }
@@ -97,15 +99,47 @@ class DefaultCollectiveModel : public CollectiveModel {
   // guess; and the least of times that each fall with the links' rates and rise with the bytes does
   // so too, which a choice by another model does not.
   [[nodiscard]] PhysicsTime fastest(CollectiveKind kind, Bytes bytes, const GroupShape& shape,
+                                    const Hardware& hardware,
                                     const PhysicsParameters& parameters) const {
     PhysicsTime best;
     bool first = true;
-    for (const Candidate& candidate : candidates(kind, shape, hardware_)) {
-      const PhysicsTime time = candidate_time(candidate, kind, bytes, shape, hardware_, parameters);
+    for (const Candidate& candidate : candidates(kind, shape, hardware)) {
+      const PhysicsTime time = candidate_time(candidate, kind, bytes, shape, hardware, parameters);
       if (first || time.total() < best.total()) best = time;
       first = false;
     }
     return best;
+  }
+
+  // Of a pair between nodes the share of a NIC that NCCL's channels fill.
+  [[nodiscard]] double pair_share(CollectiveKind kind, const GroupShape& shape) const {
+    const bool pair = kind == CollectiveKind::send_recv && shape.nodes > 1;
+    return pair ? share_of_pair(shape, hardware_) : 1;
+  }
+
+  // On the slow machine; a pair between nodes has no more than the slowest channel seen there.
+  [[nodiscard]] Seconds slowest(CollectiveKind kind, Bytes bytes, const GroupShape& shape) const {
+    if (kind != CollectiveKind::send_recv || shape.nodes == 1) {
+      return fastest(kind, bytes, shape, hardware_, slow_).total();
+    }
+    const Bandwidth slow(slow_[Parameter::rate_nic] * share_of_pair(shape, hardware_));
+    Hardware without_rule = hardware_;
+    without_rule.nccl = assumed_nccl;
+    const PhysicsParameters p = at_most(slow_, std::min(slow, slowest_channel));
+    return fastest(kind, bytes, shape, without_rule, p).total();
+  }
+
+  // No link carries its bytes faster than its data sheet says.
+  [[nodiscard]] Seconds at_line_rate(CollectiveKind kind, Bytes bytes,
+                                     const GroupShape& shape) const {
+    Seconds least(HUGE_VAL);
+    for (const Candidate& candidate : candidates(kind, shape, hardware_)) {
+      const WireBytes wire =
+          candidate.algorithm->wire_bytes(kind, bytes, shape, nics_used(shape, hardware_));
+      least =
+          std::min(least, std::max(wire.port / hardware_.gpu_rate, wire.nic / hardware_.nic_rate));
+    }
+    return least;
   }
 
   Hardware hardware_;

@@ -173,7 +173,9 @@ LeastSquaresSolution best_of_starts(LeastSquaresProblem& problem) {
     if (solution.cost < best.cost) best = std::move(solution);
   };
   for (const Start& start : starts) attempt(problem.prior, start);
-  for (const Start& move : moves) attempt(std::vector<double>(best.parameters), move);
+  for (int pass = 0; pass < 2; ++pass) {
+    for (const Start& move : moves) attempt(std::vector<double>(best.parameters), move);
+  }
   for (int round = 0; round < 6; ++round) {
     problem.iterations = 10;
     problem.start = scanned(problem, best);

@@ -81,9 +81,11 @@ std::optional<Standing> standing_of(const KindFit& fit, Bytes bytes, const Group
     add(fmt::format("between {} and {} ranks, nothing measured", gap.below, gap.above),
         gap.octaves);
   }
+  standing.nearest = Bytes(std::clamp(bytes.value(), extent.least_bytes, extent.most_bytes));
   const double size = beyond(extent.least_bytes, bytes.value(), extent.most_bytes);
   if (size > 1.001) {
-    add(fmt::format("{:.3g}x beyond the measured sizes", size), 0.3 * std::log2(size));
+    add(fmt::format("{:.3g}x beyond the measured sizes", size), 0);
+    standing.size_octaves = std::log2(size);
   }
   if (!extent.same_node) {
     add(fmt::format("no group with {} a node on this number of NICs was measured",

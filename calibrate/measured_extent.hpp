@@ -11,7 +11,9 @@ namespace amsp {
 
 struct Standing {
   PredictionRange range = PredictionRange::measured;
-  double octaves = 0;          // of extrapolation
+  double octaves = 0;          // of extrapolation over the scales
+  double size_octaves = 0;     // … and over the sizes,
+  Bytes nearest;               // from this measured one
   bool scale_measured = true;  // the scale lies among measured ones, no further than 4x apart
   std::string note;
 };

@@ -69,9 +69,13 @@ NcclGraph expected_graph(const GroupShape& shape, Bandwidth gpu_rate, Bandwidth 
     graph.channels = std::max(1, static_cast<int>(inside_channels));
     graph.inside = graph.across = Bandwidth(std::min(speed, 0.8 * gpu_rate.value()));
     graph.tree_inside = graph.inside;
-  } else {  // 12 GB/s per 100 Gb/s of NIC (topo.h)
-    graph.channels = std::max(2, nics);
-    const double rate = nics * nic_rate.value() * 0.96 / graph.channels;
+  } else {                             // 12 GB/s per 100 Gb/s of NIC (topo.h)
+    constexpr int most_channels = 32;  // of the search (src/graph/search.cc)
+    graph.channels = std::clamp(nics, 2, most_channels);
+    // Each ring passes through every GPU of the node, hence over its port.
+    double total = nics * nic_rate.value() * 0.96;
+    if (shape.ranks_per_node > 1) total = std::min(total, 0.8 * gpu_rate.value());
+    const double rate = total / graph.channels;
     graph.inside = graph.across = Bandwidth(rate);
     const double ports = shape.ranks_per_node > 1 ? 0.8 * gpu_rate.value() / graph.channels : rate;
     graph.tree_inside = Bandwidth(std::clamp(ports, rate, 2 * rate));

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 
 #include "calibrate/physics.hpp"
 
@@ -21,7 +20,9 @@ int power_of_two_from(int n) {
 }
 
 // 12 GB/s for 100 Gb/s, in whole GB/s (topo.h).
-int nccl_rate(Bandwidth nic) { return static_cast<int>(std::floor(nic.value() * 0.96e-9)); }
+int nccl_rate(Bandwidth nic) {
+  return std::max(1, static_cast<int>(std::floor(nic.value() * 0.96e-9)));
+}
 
 // Of the communicator: two for each channel of the search, which finds one on each NIC; four from
 // Hopper on where a channel is fast, up to 16.
@@ -43,9 +44,10 @@ int channels_of_pair(const GroupShape& shape, const Hardware& hardware) {
   return channels;
 }
 
-Bandwidth rate_of_pair(const GroupShape& shape, const Hardware& hardware) {
-  if (hardware.nccl < counts_by_rate) return Bandwidth(std::numeric_limits<double>::infinity());
-  return gigabytes_per_second(channel_rate) * channels_of_pair(shape, hardware);
+double share_of_pair(const GroupShape& shape, const Hardware& hardware) {
+  if (hardware.nccl < counts_by_rate) return 1;
+  const double carried = channel_rate * channels_of_pair(shape, hardware);
+  return std::min(1.0, carried / nccl_rate(hardware.nic_rate));
 }
 
 }  // namespace amsp

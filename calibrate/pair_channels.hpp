@@ -12,8 +12,9 @@ struct Hardware;
 // The channels that NCCL from 2.29.2 on gives a pair (src/graph/paths.cc, connect.cc, 2.30.7).
 int channels_of_pair(const GroupShape& shape, const Hardware& hardware);
 
-// What they carry, of any NIC; before 2.29.2 and of RCCL nothing is known but the NIC.
-Bandwidth rate_of_pair(const GroupShape& shape, const Hardware& hardware);
+// The share of a NIC's rate that they carry; 1 before 2.29.2 and of RCCL, of which nothing is
+// known.
+double share_of_pair(const GroupShape& shape, const Hardware& hardware);
 
 // What the slowest measured channel carries; older NCCL gives a pair two channels, in large groups
 // one.

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "calibrate/nccl_algorithm.hpp"
+#include "calibrate/pair_channels.hpp"
 
 namespace amsp {
 namespace {
@@ -20,12 +21,18 @@ double share_of_port(CollectiveKind kind, const GroupShape& shape, const Hardwar
   return ranks < hardware.port_share.size() ? hardware.port_share[ranks] : 1;
 }
 
+double share_of_nic(CollectiveKind kind, const GroupShape& shape, const Hardware& hardware) {
+  const bool pair = kind == CollectiveKind::send_recv && shape.nodes > 1;
+  return pair ? share_of_pair(shape, hardware) : 1;
+}
+
 Seconds transfer_time(const Candidate& c, CollectiveKind kind, Bytes bytes, const GroupShape& shape,
                       const Hardware& hardware, const PhysicsParameters& p) {
   const Streaming streaming = c.algorithm->streaming();
   const WireBytes wire = c.algorithm->wire_bytes(kind, bytes, shape, nics_used(shape, hardware));
   const Bandwidth port(p[streaming.port] * share_of_port(kind, shape, hardware));
-  Seconds time = std::max(wire.port / port, wire.nic / Bandwidth(p[streaming.nic]));
+  const Bandwidth nic(p[streaming.nic] * share_of_nic(kind, shape, hardware));
+  Seconds time = std::max(wire.port / port, wire.nic / nic);
   time = c.algorithm->stretched(time, shape, p);
   if (c.protocol == Protocol::simple) return time;
   // Half of LL's words are flags, LL128's 8 of 128 bytes.

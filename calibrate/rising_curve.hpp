@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A curve of times over sizes, made never to fall: of all such curves the one that is nearest to it
-// in log time.
+// in log time. Where links stream it rises by a tenth for twice the bytes at least.
 #pragma once
 #include <array>
 #include <functional>
@@ -14,6 +14,11 @@
 
 namespace amsp {
 
+struct CurvePoint {
+  Seconds time;
+  double streaming = 0;  // share of the time in which the fullest link carries bytes
+};
+
 struct RisingTime {
   Seconds time;
   double log_shift = 0;  // how far the curve was moved here
@@ -22,7 +27,7 @@ struct RisingTime {
 class RisingCurve {
  public:
   // Asks `curve` for the powers of two.
-  explicit RisingCurve(const std::function<Seconds(Bytes)>& curve);
+  explicit RisingCurve(const std::function<CurvePoint(Bytes)>& curve);
 
   // Where the curve takes `time`: between the greatest time of smaller and the least of greater
   // sizes, half way in log time. Where the curve rises, itself. Twice the bytes never take less.
@@ -30,7 +35,10 @@ class RisingCurve {
 
  private:
   static constexpr std::size_t points = 48;  // to 128 TiB
-  std::array<double, points> level_{};       // log seconds
+  [[nodiscard]] double least_rise(double octave) const;
+
+  std::array<double, points> rise_{};   // least log time since the first point
+  std::array<double, points> level_{};  // log seconds beyond that
 };
 
 // Those of one calibration, each made once; for any number of threads.
@@ -38,7 +46,7 @@ class RisingCurves {
  public:
   // `derived`: not the kind's own fit.
   const RisingCurve& of(CollectiveKind kind, const GroupShape& shape, bool derived,
-                        const std::function<Seconds(Bytes)>& curve);
+                        const std::function<CurvePoint(Bytes)>& curve);
 
  private:
   std::mutex guard_;

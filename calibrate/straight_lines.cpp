@@ -89,7 +89,10 @@ std::optional<MeasuredLine> measured_line(const std::vector<Observation>& rows,
   const double at = std::clamp(asked, curve.begin()->first, curve.rbegin()->first);
   const auto time = between(curve, at);
   if (!time) return std::nullopt;
-  return MeasuredLine{at == asked ? bytes : Bytes(std::exp2(at)), *time};
+  const auto above = curve.lower_bound(at);
+  const auto below = above->first == at ? above : std::prev(above);
+  return MeasuredLine{at == asked ? bytes : Bytes(std::exp2(at)), *time,
+                      Bytes(std::exp2(below->first)), Bytes(std::exp2(above->first))};
 }
 
 }  // namespace amsp

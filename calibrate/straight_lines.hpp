@@ -27,6 +27,7 @@ std::optional<Seconds> line_between_scales(const std::vector<Observation>& rows,
 struct MeasuredLine {
   Bytes bytes;  // the size asked for, or the nearest measured one
   Seconds time;
+  Bytes below, above;  // the measured sizes that it lies between; beyond them, the nearest
 };
 std::optional<MeasuredLine> measured_line(const std::vector<Observation>& rows,
                                           const GroupShape& shape, Bytes bytes);

@@ -38,6 +38,14 @@ bool has_bridges_only(const GpuType& type) {
   return named("PCI") || named("NVL") || (*capability >= 70 && type.nvlinks <= 4);
 }
 
+Bandwidth usual_nic_rate(const GpuType& type) {
+  const std::string& arch = type.architecture;
+  if (arch == "sm_80") return gigabits_per_second(200);
+  const bool recent =
+      arch.starts_with("sm_9") || arch.starts_with("sm_10") || arch == "gfx942" || arch == "gfx950";
+  return gigabits_per_second(recent ? 400 : 100);
+}
+
 std::string_view cpu_of_superchip(const GpuType& type) {
   // NVIDIA's data sheets of GH200, GB200 and GB300: Grace, joined to its GPUs by NVLink-C2C.
   for (const std::string_view name : {"GH200", "GB200", "GB300"})

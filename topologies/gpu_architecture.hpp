@@ -18,6 +18,10 @@ bool reduces_in_switch(const GpuType& type, int gpus);
 // The NVLinks of this type lead only over a bridge to a partner (PCIe cards).
 bool has_bridges_only(const GpuType& type);
 
+// The NICs that servers with this type are commonly built with: HDR beside A100, NDR from Hopper
+// on.
+Bandwidth usual_nic_rate(const GpuType& type);
+
 // The CPU that a superchip comes with ("NVIDIA Grace"); empty where the type implies none.
 std::string_view cpu_of_superchip(const GpuType& type);
 

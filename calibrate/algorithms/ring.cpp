@@ -149,15 +149,16 @@ Bytes step_over_nic(const NcclCall& call) {
 // Slingshot's Simple rings take 44 us a step whether a rank has 2 or 4 MiB. A smaller step has
 // fewer of NCCL's slices of at least 32 KiB (src/device/prims_simple.h) on fewer channels, and so
 // takes less; but where small messages go another way (Slingshot: 72 us with 1 MiB a rank, 36 with
-// half), more. The passage between both is 2 % too high at most.
+// half), more.
 Seconds gaps(const NcclCall& call, const PhysicsParameters& p) {
   if (call.protocol != Protocol::simple || call.shape.nodes == 1 || is_chain(call.kind)) {
     return Seconds(0);
   }
   const double part = step_over_nic(call) / Bytes(p[Parameter::small_step]);
-  const double few = part * p[Parameter::small_stretch];
   constexpr double abrupt = 12;  // all but a step between one power of two and the next
   const double share = 1 / (1 + std::pow(part, abrupt));
+  // Never above the gap of a stretch of 1: no more than the lesser of part and 1, without its kink.
+  const double few = part * std::pow(share, 1 / abrupt) * p[Parameter::small_stretch];
   return nccl_steps(call.kind, call.shape) * (share * few + (1 - share)) *
          Seconds(p[Parameter::gap_simple]);
 }
@@ -211,12 +212,14 @@ class Ring : public NcclAlgorithm {
             shape.nodes > 1 ? bytes * (share / nics) : Bytes(0)};
   }
   Seconds protocol_limit(const NcclCall& call, const PhysicsParameters& p) const override {
-    const Bytes volume = call.bytes * bus_factor(call.kind, call.shape.ranks);
-    if (call.protocol == Protocol::ll128) return volume / Bandwidth(p[Parameter::ceiling_ll128]);
+    if (call.protocol == Protocol::ll128) {
+      return call.bytes * bus_factor(call.kind, call.shape.ranks) /
+             Bandwidth(p[Parameter::ceiling_ll128]);
+    }
     // The host looks at the flags of so many bytes of a step; once all channels have a message, a
     // larger one holds it no longer (Polaris: 31 us with 32 and with 64 KiB a rank).
     const double under = std::min(1.0, Bytes(p[Parameter::ll_step]) / step_over_nic(call));
-    return volume * under / Bandwidth(p[Parameter::ceiling_ll]);
+    return NcclAlgorithm::protocol_limit(call, p) * under;
   }
 
   // As slow as the way of one block or as the fullest link, with a soft passage.

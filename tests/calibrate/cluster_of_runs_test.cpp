@@ -2,6 +2,7 @@
 // The cluster that logs describe, where no cluster is named: what is assumed is said.
 #include <catch2/catch.hpp>
 
+#include "calibrate/nic_line_rate.hpp"
 #include "calibrate/observations.hpp"
 #include "calibrate/physics.hpp"
 #include "calibrate/plausible_times.hpp"
@@ -88,6 +89,25 @@ TEST_CASE("the line rate that a scatter needs is the root's NIC's, not a ring's"
   MeasuredRun run = run_on("NVIDIA A100-SXM4-80GB", CollectiveKind::scatter, 4, 8);
   add(run, Bytes(1 << 30), Seconds(0.1));
   CHECK(cluster_of_runs({run}).node.nics.at(0).rate == gigabits_per_second(100));
+}
+
+TEST_CASE("logs that stop early: the usual NICs of such GPUs, and it is said") {
+  // 20 GB/s over each of eight NICs, from 64 KiB on, after 30 us.
+  const auto cluster_up_to = [](double most, const std::string& gpu) {
+    MeasuredRun run = run_on(gpu, CollectiveKind::all_gather, 4, 8);
+    for (double bytes = 65536; bytes <= most; bytes *= 2)
+      add(run, Bytes(bytes), Seconds(30e-6 + bytes / 20e9 / 8));
+    return cluster_of_runs({run});
+  };
+  const ClusterSpec early = cluster_up_to(1 << 20, "NVIDIA H100 80GB HBM3");
+  CHECK(early.node.nics.at(0).rate == gigabits_per_second(400));
+  CHECK(guessed_nic_rate(early).find("400 Gb/s taken, usual beside NVIDIA H100") !=
+        std::string::npos);
+  CHECK(cluster_up_to(1 << 20, "NVIDIA A100-SXM4-80GB").node.nics.at(0).rate ==
+        gigabits_per_second(200));
+  const ClusterSpec late = cluster_up_to(1 << 30, "NVIDIA H100 80GB HBM3");
+  CHECK(late.node.nics.at(0).rate == gigabits_per_second(200));
+  CHECK(guessed_nic_rate(late).empty());
 }
 
 TEST_CASE("what a GPU in a mesh can send counts its own links, not those of the node") {

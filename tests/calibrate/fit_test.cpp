@@ -235,6 +235,18 @@ TEST_CASE("ranges: measured, extrapolated, derived and default") {
         Approx(defaults[Parameter::rate_nic]).epsilon(1e-6));
 }
 
+TEST_CASE("one or two scales say less of larger ones than three") {
+  const ClusterSpec cluster = load_cluster("a800-4hdr");
+  const auto deviation = [&](const std::vector<int>& scales) {
+    const auto fit = fit_collectives(synthetic(cluster, planted(cluster), scales, 0.01), cluster);
+    const GroupShape twice{2 * scales.back(), 8, scales.back() / 4, 0};
+    return fit.at(CollectiveKind::all_gather, Bytes(1e9), twice).log_deviation;
+  };
+  CHECK(deviation({64}) > 0.13);
+  CHECK(deviation({32, 64}) > 0.13);
+  CHECK(deviation({16, 32, 64}) < 0.1);
+}
+
 TEST_CASE("intervals grow with the distance of extrapolation") {
   const ClusterSpec cluster = load_cluster("a800-4hdr");
   const CollectiveCalibration fit =

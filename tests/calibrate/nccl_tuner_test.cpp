@@ -134,6 +134,22 @@ TEST_CASE("NVLS and NVLSTree as NCCL models them on H100") {
   CHECK(four.algbw.value() / 1e9 == Approx(187.9).epsilon(0.01));
 }
 
+TEST_CASE("rings across nodes share each GPU's port: NCCL's search finds no more than it carries") {
+  // 8 NICs of 48 GB/s beside a port of 0.8 x 450 GB/s; 72 NICs of a rack; one GPU uses no port.
+  const auto graph = [](const GroupShape& shape, double port, int nics, GpuGeneration generation) {
+    return expected_graph(shape, gigabytes_per_second(port), gigabits_per_second(400), nics,
+                          generation);
+  };
+  const NcclGraph h100 = graph({16, 8, 2, 0}, 450, 8, GpuGeneration::hopper);
+  CHECK(h100.channels == 8);
+  CHECK(h100.across.value() == Approx(45e9));
+  const NcclGraph rack = graph({144, 72, 2, 0}, 900, 72, GpuGeneration::blackwell);
+  CHECK(rack.channels == 32);
+  CHECK(rack.across.value() * rack.channels == Approx(720e9));
+  const NcclGraph rail = graph({10, 1, 10, 0}, 450, 1, GpuGeneration::hopper);
+  CHECK(rail.across.value() * rail.channels == Approx(48e9));
+}
+
 TEST_CASE("the choice on 8 A100: LL, from 4 MiB LL128, from 32 MiB Simple") {
   const NcclGraph graph = graph_of(12, 20);
   const Algorithm ring = find_nccl_algorithm("ring");

@@ -56,9 +56,52 @@ TEST_CASE("what pairs of older NCCL reached lies in the interval") {
   }
 }
 
+TEST_CASE("a calibration of a pair on two channels knows that larger groups have one") {
+  const ClusterSpec cluster = load_cluster("dgx-h100");
+  const auto rate_on_16_nodes = [&](const std::optional<NcclVersion>& nccl) {
+    std::vector<Observation> rows;
+    for (double bytes = 1 << 20; bytes < 5e9; bytes *= 2) {
+      Observation row;
+      row.kind = CollectiveKind::send_recv;
+      row.shape = shape_on(cluster, 10, 1);
+      row.bytes = Bytes(bytes);
+      row.time = Seconds(30e-6 + bytes / 25e9);
+      row.nccl = nccl;
+      row.source = "planted";
+      rows.push_back(row);
+    }
+    const CollectiveCalibration fit = fit_collectives(rows, cluster);
+    const Bytes bytes(4294967296.0);
+    const auto at = fit.at(CollectiveKind::send_recv, bytes, shape_on(cluster, 128, 8));
+    return (bytes / at.time).value() / 1e9;
+  };
+  CHECK(rate_on_16_nodes(NcclVersion{2, 29, 2}) == Approx(12.5).epsilon(0.05));
+  CHECK(rate_on_16_nodes(std::nullopt) == Approx(25).epsilon(0.05));
+}
+
+TEST_CASE("default intervals begin no earlier than the data sheets' rates allow") {
+  for (const char* name : {"dgx-h100", "dgx-a100", "a800-4hdr"}) {
+    const ClusterSpec cluster = load_cluster(name);
+    const Bytes bytes(4294967296.0);
+    for (const int ranks : {16, 64, 256}) {
+      CAPTURE(name, ranks);
+      const auto low = [&](CollectiveKind kind) {
+        return load_collective_model("", cluster)
+            ->estimate(kind, bytes, Dtype::fp32, shape_on(cluster, ranks, 8))
+            .low;
+      };
+      const Bandwidth nic = cluster.node.nics.front().rate;
+      CHECK(low(CollectiveKind::send_recv) >= bytes / nic);
+      const double part = (ranks - 1.0) / ranks;
+      CHECK(low(CollectiveKind::all_gather) >=
+            bytes * part / (nic * static_cast<double>(cluster.node.nics.size())));
+    }
+  }
+}
+
 TEST_CASE("without NCCL's rule, and inside a node, a pair has what the hardware has") {
   const ClusterSpec amd = load_cluster("mi300x-8gpu");
-  CHECK(rate_of_pair({16, 8, 2, 0}, hardware_of(amd)) > Bandwidth(1e15));
+  CHECK(share_of_pair({16, 8, 2, 0}, hardware_of(amd)) == 1);
   const ClusterSpec h100 = load_cluster("dgx-h100");
   const CollectiveEstimate inside = load_collective_model("", h100)->estimate(
       CollectiveKind::send_recv, Bytes(1e10), Dtype::fp32, shape_on(h100, 8));

@@ -273,13 +273,7 @@ class Builder {
   }
 
   Bandwidth default_nic_rate() {
-    if (options_.nic_rate) return *options_.nic_rate;
-    // What such servers are commonly built with: HDR beside A100, NDR from Hopper on.
-    const std::string& arch = type_.architecture;
-    if (arch == "sm_80") return gigabits_per_second(200);
-    const bool recent = arch.starts_with("sm_9") || arch.starts_with("sm_10") || arch == "gfx942" ||
-                        arch == "gfx950";
-    return gigabits_per_second(recent ? 400 : 100);
+    return options_.nic_rate.value_or(usual_nic_rate(type_));
   }
 
   void add_nics() {

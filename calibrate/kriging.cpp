@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 #include <set>
+#include <span>
 
 #include "calibrate/least_squares.hpp"
 

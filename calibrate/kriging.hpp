@@ -4,7 +4,6 @@
 // them the correction fades to zero and its uncertainty grows, both continuously.
 #pragma once
 #include <cstddef>
-#include <span>
 #include <vector>
 
 namespace amsp {

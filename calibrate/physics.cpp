@@ -168,12 +168,13 @@ std::vector<double> choice_mixture(CollectiveKind kind, Bytes bytes, const Group
   choice_odds(table, shape, p, {}, odds);
   const double sum = std::accumulate(odds.begin(), odds.end(), 0.0);
   const auto& algorithms = nccl_algorithms();
-  std::vector<double> mixture(3 * algorithms.size(), 0.0);
+  constexpr std::size_t protocols = 3;
+  std::vector<double> mixture(protocols * algorithms.size(), 0.0);
   for (std::size_t i = 0; i < odds.size(); ++i) {
     const Candidate& c = table.candidates[i];
     const auto algorithm = std::find(algorithms.begin(), algorithms.end(), c.algorithm);
     const auto place = static_cast<std::size_t>(algorithm - algorithms.begin());
-    mixture[3 * place + static_cast<std::size_t>(c.protocol)] = std::sqrt(odds[i] / sum);
+    mixture[protocols * place + static_cast<std::size_t>(c.protocol)] = std::sqrt(odds[i] / sum);
   }
   return mixture;
 }

@@ -272,9 +272,7 @@ class Builder {
     return *slowest;
   }
 
-  Bandwidth default_nic_rate() {
-    return options_.nic_rate.value_or(usual_nic_rate(type_));
-  }
+  Bandwidth default_nic_rate() { return options_.nic_rate.value_or(usual_nic_rate(type_)); }
 
   void add_nics() {
     std::vector<std::string> unknown;
